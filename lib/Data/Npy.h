@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// NumPy's .npy container, versions 1.0 to 3.0: how arrays travel between hjx-run and Python.
+//
+//   "\x93NUMPY" | major, minor | u16 (v1) or u32 (v2, v3) header length | dict literal | data
+//   {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
+//
+// Only plain little-endian arrays: big-endian, structured, string and pickled (object) arrays
+// are errors. NumPy has no bfloat16; BF16 travels by safetensors.
+// Source: numpy/lib/format.py (NEP 1).
+#ifndef HJX_LIB_DATA_NPY_H
+#define HJX_LIB_DATA_NPY_H
+
+#include "lib/Data/File.h"
+#include "lib/Data/HostTensor.h"
+
+namespace hjx {
+
+/// Reads an array; Fortran order is converted to row-major.
+absl::StatusOr<HostTensor> readNpy(const std::string &path);
+
+/// Writes an array with a header of version `major`.0 (1, 2 or 3).
+absl::Status writeNpy(const std::string &path, const TensorView &tensor, int major = 1);
+
+} // namespace hjx
+
+#endif // HJX_LIB_DATA_NPY_H
