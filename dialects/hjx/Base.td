@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The dialect, its types and the constraints and op classes that every family
+// shares. Arrays are builtin tensors of static shape; nothing broadcasts or
+// promotes implicitly: the frontend inserts broadcast_in_dim and convert.
+#ifndef HJX_BASE_TD
+#define HJX_BASE_TD
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/CommonAttrConstraints.td"
+include "mlir/IR/CommonTypeConstraints.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Hjx_Dialect : Dialect {
+  let name = "hjx";
+  let cppNamespace = "::hjx::ir";
+  let summary = "Array programs closed under differentiation and batching";
+  let description = [{
+    Values are arrays (`tensor` of static shape), random keys (tensors of
+    `!hjx.key`) and linear maps (`!hjx.linear`). `i8..i64` are signed integers,
+    `ui8..ui64` unsigned, `i1` booleans. Every op is closed under jvp,
+    transposition and batching: a rule emits only ops of this dialect.
+  }];
+  let useDefaultTypePrinterParser = 1;
+  let hasConstantMaterializer = 1;
+  let dependentDialects = ["::mlir::func::FuncDialect"];
+  let extraClassDeclaration = [{
+    // Each family registers its ops in its own file, so that families compile
+    // in parallel.
+    void registerElementwiseOps();
+    void registerContractionOps();
+    void registerReductionOps();
+    void registerMovementOps();
+    void registerRandomOps();
+    void registerHigherOrderOps();
+    void registerRequestOps();
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+class Hjx_Type<string typeName, string typeMnemonic> : TypeDef<Hjx_Dialect, typeName> {
+  let mnemonic = typeMnemonic;
+}
+
+def Hjx_KeyType : Hjx_Type<"Key", "key"> {
+  let summary = "element type of arrays of random keys";
+  let description = [{
+    `tensor<4x!hjx.key<threefry2x32>>` is an array of four keys. A key slices,
+    gathers and batches like any element. The only generator is `threefry2x32`,
+    bit-exact with JAX's (partitionable layout).
+  }];
+  let parameters = (ins StringRefParameter<"name of the generator">:$generator);
+  let assemblyFormat = "`<` custom<KeyImpl>($generator) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Hjx_LinearType : Hjx_Type<"Linear", "linear"> {
+  let summary = "a linear map held by residuals, made by hjx.linearize";
+  let parameters = (ins TypeParameter<"::mlir::FunctionType", "tangents in and out">:$signature);
+  let assemblyFormat = "`<` $signature `>`";
+}
+
+//===----------------------------------------------------------------------===//
+// Type constraints
+//===----------------------------------------------------------------------===//
+
+def Hjx_Bool : AnyTypeOf<[I1], "bool">;
+def Hjx_SInt : AnyTypeOf<[I8, I16, I32, I64], "signed integer">;
+def Hjx_UInt : AnyTypeOf<[UI8, UI16, UI32, UI64], "unsigned integer">;
+def Hjx_Int : AnyTypeOf<[Hjx_SInt, Hjx_UInt], "integer">;
+def Hjx_IntOrBool : AnyTypeOf<[Hjx_Int, Hjx_Bool], "integer or bool">;
+def Hjx_Float : AnyTypeOf<[F16, BF16, F32, F64], "float">;
+def Hjx_Num : AnyTypeOf<[Hjx_Float, Hjx_Int], "number">;
+def Hjx_Scalar : AnyTypeOf<[Hjx_Float, Hjx_Int, Hjx_Bool], "number or bool">;
+def Hjx_Element : AnyTypeOf<[Hjx_Float, Hjx_Int, Hjx_Bool, Hjx_KeyType], "number, bool or key">;
+
+def Hjx_FloatArray : StaticShapeTensorOf<[Hjx_Float]>;
+def Hjx_NumArray : StaticShapeTensorOf<[Hjx_Num]>;
+def Hjx_SignedArray : StaticShapeTensorOf<[AnyTypeOf<[Hjx_Float, Hjx_SInt]>]>;
+def Hjx_IntArray : StaticShapeTensorOf<[Hjx_Int]>;
+def Hjx_IntOrBoolArray : StaticShapeTensorOf<[Hjx_IntOrBool]>;
+def Hjx_ScalarArray : StaticShapeTensorOf<[Hjx_Scalar]>;
+def Hjx_Array : StaticShapeTensorOf<[Hjx_Element]>;
+def Hjx_BoolArray : StaticShapeTensorOf<[Hjx_Bool]>;
+def Hjx_UI32Array : StaticShapeTensorOf<[UI32]>;
+def Hjx_KeyArray : StaticShapeTensorOf<[Hjx_KeyType]>;
+/// What a function may take and return.
+def Hjx_Value : AnyTypeOf<[Hjx_Array, Hjx_LinearType]>;
+
+//===----------------------------------------------------------------------===//
+// Op classes
+//===----------------------------------------------------------------------===//
+
+class Hjx_Op<string mnemonic, list<Trait> traits = []> : Op<Hjx_Dialect, mnemonic, traits>;
+
+/// An op whose result types follow from operands and attributes: one function
+/// serves the builder, the verifier and the frontend.
+class Hjx_InferredOp<string mnemonic, list<Trait> traits = []>
+    : Hjx_Op<mnemonic, traits # [Pure, InferTypeOpAdaptor]>;
+
+#endif // HJX_BASE_TD

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The hjx dialect: types, ops and the few questions about types that every verb
+// asks. The semantics of each op stand in the .td file of its family.
+#pragma once
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "dialects/hjx/Dialect.h.inc"
+
+#include "dialects/hjx/ElementwiseEnums.h.inc"
+#include "dialects/hjx/MovementEnums.h.inc"
+#include "dialects/hjx/RequestsEnums.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "dialects/hjx/Types.h.inc"
+
+#define GET_OP_CLASSES
+#include "dialects/hjx/Elementwise.h.inc"
+#define GET_OP_CLASSES
+#include "dialects/hjx/Contraction.h.inc"
+#define GET_OP_CLASSES
+#include "dialects/hjx/Reduction.h.inc"
+#define GET_OP_CLASSES
+#include "dialects/hjx/Movement.h.inc"
+#define GET_OP_CLASSES
+#include "dialects/hjx/Random.h.inc"
+#define GET_OP_CLASSES
+#include "dialects/hjx/HigherOrder.h.inc"
+#define GET_OP_CLASSES
+#include "dialects/hjx/Requests.h.inc"
+
+namespace hjx::ir {
+
+/// True for arrays that have a tangent: float element type.
+bool isDifferentiable(mlir::Type type);
+
+/// The type of `type`'s tangent, or null when it has none (integers, bools,
+/// keys). Cotangents have the same type.
+mlir::Type tangentOf(mlir::Type type);
+
+/// `type` with a dimension of `size` inserted at `axis`, or without dimension
+/// `axis`.
+mlir::RankedTensorType insertAxis(mlir::RankedTensorType type, int64_t axis, int64_t size);
+mlir::RankedTensorType dropAxis(mlir::RankedTensorType type, int64_t axis);
+
+/// A splat constant of `type` (number or bool elements), `value` converted.
+mlir::Value makeSplat(mlir::OpBuilder &b, mlir::Location loc, mlir::Type type, double value);
+
+/// The element of a splat constant that produces `value`, if it is one.
+std::optional<double> getSplat(mlir::Value value);
+
+} // namespace hjx::ir

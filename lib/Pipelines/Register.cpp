@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The list of dialects and passes; one line each, in alphabetical order.
+#include "lib/Pipelines/Register.h"
+
+#include "dialects/hjx/Hjx.h"
+
+#include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
+#include "mlir/Transforms/Passes.h"
+
+void hjx::registerAllDialects(mlir::DialectRegistry &registry) {
+  registry.insert<hjx::ir::HjxDialect>();
+  registry.insert<mlir::arith::ArithDialect>();
+  registry.insert<mlir::bufferization::BufferizationDialect>();
+  registry.insert<mlir::func::FuncDialect>();
+  registry.insert<mlir::linalg::LinalgDialect>();
+  registry.insert<mlir::math::MathDialect>();
+  registry.insert<mlir::memref::MemRefDialect>();
+  registry.insert<mlir::scf::SCFDialect>();
+  registry.insert<mlir::tensor::TensorDialect>();
+  registry.insert<mlir::vector::VectorDialect>();
+  mlir::func::registerInlinerExtension(registry);
+}
+
+void hjx::registerAllPasses() {
+  mlir::registerCanonicalizerPass();
+  mlir::registerCSEPass();
+  mlir::registerInlinerPass();
+  mlir::registerSymbolDCEPass();
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Fills the registry from every verb. The only place that knows all of them.
+#include "lib/Rules/Registry.h"
+
+namespace hjx {
+
+const RuleRegistry &getRuleRegistry() {
+  static const RuleRegistry registry = [] {
+    RuleRegistry rules;
+    return rules;
+  }();
+  return registry;
+}
+
+} // namespace hjx

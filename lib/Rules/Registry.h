@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The rule registry: for each operation name, one slot per verb. Each verb's
+// folder fills its slot for each family (`register<Verb>Rules`), the engines of
+// the verbs look rules up here, and the registry prints the support grid and
+// drives the property tests. A verb never sees another verb's folder.
+//
+// A rule emits only hjx ops (closure): what it emits can be differentiated and
+// batched again.
+#pragma once
+
+#include "dialects/hjx/Hjx.h"
+
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/PatternMatch.h"
+#include "llvm/ADT/StringMap.h"
+
+#include <functional>
+#include <optional>
+
+namespace hjx {
+
+//===----------------------------------------------------------------------===//
+// Jvp
+//===----------------------------------------------------------------------===//
+
+/// What a jvp rule sees: the primal op, already emitted, and its tangents.
+///
+///   // y = sin(x);  y_dot = cos(x) * x_dot
+///   ctx.setTangent(0, mul(cos(x), ctx.tangent(0)))
+struct JvpContext {
+  mlir::ImplicitLocOpBuilder &b; ///< inserts after the primal op
+  mlir::Operation *op;           ///< operands and results are the primal values
+  llvm::ArrayRef<mlir::Value> tangents; ///< per operand; null is a symbolic zero
+  llvm::MutableArrayRef<mlir::Value> resultTangents; ///< per result; null is a symbolic zero
+
+  mlir::Value tangent(unsigned operand) const { return tangents[operand]; }
+  void setTangent(unsigned result, mlir::Value value) { resultTangents[result] = value; }
+};
+using JvpRule = std::function<mlir::LogicalResult(JvpContext &)>;
+
+//===----------------------------------------------------------------------===//
+// Linearize
+//===----------------------------------------------------------------------===//
+
+/// Ops with regions or callees split into a primal and a linear part by
+/// themselves; all others are linearized through their jvp rule. `fwd` emits
+/// the primal program, `tan` the linear program, which may name values of
+/// `fwd`. Defined by the autodiff engine.
+struct LinearizeContext {
+  mlir::ImplicitLocOpBuilder &fwd;
+  mlir::ImplicitLocOpBuilder &tan;
+  mlir::Operation *op;                   ///< the original op
+  llvm::ArrayRef<mlir::Value> primals;   ///< per operand, in fwd
+  llvm::ArrayRef<mlir::Value> tangents;  ///< per operand, in tan; null is a symbolic zero
+  llvm::SmallVector<mlir::Value> results;        ///< to fill: per result, in fwd
+  llvm::SmallVector<mlir::Value> resultTangents; ///< to fill: per result, in tan or null
+};
+using LinearizeRule = std::function<mlir::LogicalResult(LinearizeContext &)>;
+
+//===----------------------------------------------------------------------===//
+// Transpose
+//===----------------------------------------------------------------------===//
+
+/// What a transpose rule sees: a linear op in a linear program, the cotangents
+/// of its results, and which operands are linear. Rules add into the linear
+/// operands' cotangents.
+///
+///   // y = x * c, linear in x;  x_bar += y_bar * c
+///   ctx.accumulate(0, mul(ctx.resultBar(0), ctx.nonlinear(1)))
+struct TransposeContext {
+  mlir::ImplicitLocOpBuilder &b;
+  mlir::Operation *op;
+  llvm::ArrayRef<mlir::Value> resultBars;         ///< per result; null is a symbolic zero
+  std::function<bool(unsigned)> isLinear;         ///< is operand i linear?
+  std::function<mlir::Value(unsigned)> nonlinear; ///< operand i's value in the transposed program
+  std::function<void(unsigned, mlir::Value)> accumulate; ///< add to operand i's cotangent
+
+  mlir::Value resultBar(unsigned result) const { return resultBars[result]; }
+};
+using TransposeRule = std::function<mlir::LogicalResult(TransposeContext &)>;
+
+//===----------------------------------------------------------------------===//
+// Batch
+//===----------------------------------------------------------------------===//
+
+/// What a batching rule sees: the original op and its operands' values in the
+/// batched program, each with its mapped axis or none.
+struct BatchContext {
+  mlir::ImplicitLocOpBuilder &b;
+  mlir::Operation *op; ///< the original, unbatched op
+  int64_t size;        ///< of the mapped axis
+  llvm::ArrayRef<mlir::Value> operands;
+  llvm::ArrayRef<std::optional<int64_t>> axes; ///< per operand
+  llvm::SmallVector<mlir::Value> results;      ///< to fill
+  llvm::SmallVector<std::optional<int64_t>> resultAxes; ///< to fill
+};
+using BatchRule = std::function<mlir::LogicalResult(BatchContext &)>;
+
+//===----------------------------------------------------------------------===//
+// The registry
+//===----------------------------------------------------------------------===//
+
+/// The rules of one operation. An empty slot is a located error where a
+/// transform needs it, and must be listed with its reason for the tests.
+struct RuleSet {
+  JvpRule jvp;
+  LinearizeRule linearize; ///< only for ops with regions or callees
+  TransposeRule transpose; ///< only for ops that are linear in some operand
+  BatchRule batch;
+  bool interprets = false; ///< the reference interpreter evaluates it
+  bool lowers = false;     ///< hjx-to-tensor lowers it
+  bool hasZeroTangent = false; ///< results never have a tangent (integers, comparisons, stop_gradient)
+};
+
+class RuleRegistry {
+public:
+  /// The rules of `name` ("hjx.add"), created empty.
+  RuleSet &operator[](llvm::StringRef name) { return rules[name]; }
+  template <typename Op>
+  RuleSet &of() {
+    return rules[Op::getOperationName()];
+  }
+  const RuleSet *find(mlir::Operation *op) const {
+    auto it = rules.find(op->getName().getStringRef());
+    return it == rules.end() ? nullptr : &it->second;
+  }
+  /// All operation names, sorted.
+  llvm::SmallVector<llvm::StringRef> names() const;
+
+  /// The table op x verb, as Markdown.
+  void printSupportGrid(llvm::raw_ostream &os, mlir::MLIRContext *context) const;
+
+private:
+  llvm::StringMap<RuleSet> rules;
+};
+
+/// The registry with every rule of the product, filled on first use. Verbs
+/// receive it as an argument; tools and tests call this.
+const RuleRegistry &getRuleRegistry();
+
+/// The error for an empty slot: names the op and the rule.
+mlir::LogicalResult emitMissingRule(mlir::Operation *op, llvm::StringRef rule);
+
+} // namespace hjx

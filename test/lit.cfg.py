@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+import os
+import lit.formats
+
+config.name = "hjx"
+config.test_format = lit.formats.ShTest(True)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs", "unit"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = config.hjx_build_dir + "/test"
+config.environment["PATH"] = os.pathsep.join(
+    [config.hjx_build_dir + "/bin", config.llvm_tools_dir, os.environ["PATH"]])
+for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
