@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tensors to buffers. The analysis is MLIR's one-shot bufferisation; what is ours
+// is the choice of destinations before it runs:
+//
+//   func @main(%p: tensor<8xf32> {hjx.alias = 1}) -> (tensor<4xf32>, tensor<8xf32>)
+//   func @main(%p: memref<8xf32> {hjx.alias = 1}, %result0: memref<4xf32>)
+//
+//   scf.for iter_args(%h = ..) { .. yield %new }           // a new buffer each time round
+//   scf.for iter_args(%h = ..) { .. yield (%new written into %h) }
+//
+//   %r = scf.if { yield %a } else { yield %b }             // two buffers with one name
+//   %e = tensor.empty; %r = scf.if { yield (%a written into %e) } else { .. %b .. }
+//
+// "Written into" is bufferization.materialize_in_destination. Where the value is
+// computed by an op that fills an empty tensor, that tensor is replaced by the
+// destination and nothing is copied.
+#include "lib/Codegen/Cpu/Passes.h"
+
+#include "mlir/Dialect/Bufferization/Transforms/Bufferize.h"
+#include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
+#include "mlir/Dialect/Bufferization/Transforms/Transforms.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace hjx {
+#define GEN_PASS_DEF_BUFFERIZE
+#include "lib/Codegen/Cpu/Passes.h.inc"
+
+namespace {
+
+constexpr StringLiteral kAliasAttr = "hjx.alias";
+constexpr StringLiteral kDonatedAttr = "hjx.donated";
+constexpr StringLiteral kResultAttr = "hjx.result";
+
+/// The value that `value` is a slice or a reshape of.
+Value viewSource(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<tensor::ExtractSliceOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+             tensor::CastOp, tensor::ReshapeOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+Value copyToNewTensor(ImplicitLocOpBuilder &b, Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  Value empty = tensor::EmptyOp::create(b, type.getShape(), type.getElementType());
+  AffineMap identity = b.getMultiDimIdentityMap(type.getRank());
+  SmallVector<utils::IteratorType> parallel(type.getRank(), utils::IteratorType::parallel);
+  auto copy = linalg::GenericOp::create(
+      b, TypeRange{type}, ValueRange{value}, ValueRange{empty},
+      ArrayRef<AffineMap>{identity, identity}, parallel,
+      [](OpBuilder &nested, Location loc, ValueRange args) {
+        linalg::YieldOp::create(nested, loc, args[0]);
+      });
+  return copy.getResult(0);
+}
+
+Value writeInto(ImplicitLocOpBuilder &b, Value value, Value destination) {
+  return bufferization::MaterializeInDestinationOp::create(b, destination.getType(), value,
+                                                           destination)
+      ->getResult(0);
+}
+
+/// Makes `operands` of the terminator be written into `destinations`, which are block arguments
+/// that live on into the next round. A value that is a view of another carried value is copied
+/// first: a swap (`yield %b, %a`) needs a third buffer.
+void carryInPlace(Operation *terminator, MutableOperandRange operands, ValueRange destinations) {
+  ImplicitLocOpBuilder b(terminator->getLoc(), terminator);
+  SmallVector<Value> values = llvm::to_vector(operands.getAsOperandRange());
+  for (auto [value, destination] : llvm::zip(values, destinations))
+    if (isa<TensorType>(value.getType()) && value != destination &&
+        isa<BlockArgument>(viewSource(value)))
+      value = copyToNewTensor(b, value);
+  for (auto [index, value, destination] : llvm::enumerate(values, destinations))
+    if (isa<TensorType>(value.getType()) && value != destination)
+      operands[index].assign(writeInto(b, value, destination));
+}
+
+LogicalResult carryInPlace(scf::WhileOp loop) {
+  scf::ConditionOp condition = loop.getConditionOp();
+  if (condition.getArgs().getTypes() != ValueRange(loop.getBeforeArguments()).getTypes())
+    return loop.emitOpError("expected the condition to forward values of the types it takes, got ")
+           << condition.getArgs().getTypes() << " and "
+           << ValueRange(loop.getBeforeArguments()).getTypes();
+  carryInPlace(condition, condition.getArgsMutable(), loop.getBeforeArguments());
+  carryInPlace(loop.getYieldOp(), loop.getYieldOp().getResultsMutable(),
+               loop.getAfterArguments());
+  return success();
+}
+
+/// Lets every branch of `op` write its tensor results into one buffer per result.
+void yieldIntoOneBuffer(Operation *op) {
+  ImplicitLocOpBuilder b(op->getLoc(), op);
+  SmallVector<Value> destinations;
+  for (Type type : op->getResultTypes()) {
+    auto tensorType = dyn_cast<RankedTensorType>(type);
+    destinations.push_back(
+        tensorType ? tensor::EmptyOp::create(b, tensorType.getShape(), tensorType.getElementType())
+                   : Value());
+  }
+  for (Region &region : op->getRegions()) {
+    if (region.empty())
+      continue;
+    Operation *yield = region.front().getTerminator();
+    b.setInsertionPoint(yield);
+    for (auto [operand, destination] : llvm::zip(yield->getOpOperands(), destinations))
+      if (destination)
+        operand.set(writeInto(b, operand.get(), destination));
+  }
+}
+
+/// An empty tensor with two users is two buffers: their lifetimes have nothing to do with each
+/// other.
+void splitEmptyTensors(func::FuncOp func) {
+  SmallVector<tensor::EmptyOp> shared;
+  func.walk([&](tensor::EmptyOp op) {
+    if (!op->hasOneUse())
+      shared.push_back(op);
+  });
+  for (tensor::EmptyOp op : shared) {
+    for (OpOperand &use : llvm::make_early_inc_range(op->getUses())) {
+      OpBuilder b(use.getOwner());
+      use.set(b.clone(*op)->getResult(0));
+    }
+    op->erase();
+  }
+}
+
+/// Gives `func` its buffer signature (see the head of this file); the body still computes on
+/// tensors, and ends in writes into the destinations.
+class DestinationSignature {
+public:
+  explicit DestinationSignature(func::FuncOp func)
+      : func(func), returnOp(cast<func::ReturnOp>(func.front().getTerminator())),
+        b(returnOp.getLoc(), func) {}
+
+  LogicalResult apply() {
+    if (failed(findAliases()))
+      return failure();
+    takeBuffers();
+    writeResults();
+    return success();
+  }
+
+private:
+  static MemRefType bufferType(Type type) {
+    auto tensorType = cast<RankedTensorType>(type);
+    return MemRefType::get(tensorType.getShape(), tensorType.getElementType());
+  }
+
+  /// Fills `aliasOf`: per result, the argument whose storage it is, or -1.
+  LogicalResult findAliases() {
+    for (Type type : llvm::concat<const Type>(func.getArgumentTypes(), func.getResultTypes())) {
+      auto tensorType = dyn_cast<RankedTensorType>(type);
+      if (!tensorType || !tensorType.hasStaticShape())
+        return func.emitOpError("expected arguments and results of static tensor type, got ")
+               << type << "\n  help: scalars are passed as rank-0 tensors";
+    }
+    aliasOf.assign(func.getNumResults(), -1);
+    for (unsigned arg = 0; arg < func.getNumArguments(); ++arg) {
+      auto attr = func.getArgAttrOfType<IntegerAttr>(arg, kAliasAttr);
+      if (!attr)
+        continue;
+      int64_t result = attr.getInt();
+      if (result < 0 || result >= func.getNumResults())
+        return func.emitOpError("argument ") << arg << ": expected '" << kAliasAttr
+                                             << "' to name one of " << func.getNumResults()
+                                             << " results, got " << result;
+      if (aliasOf[result] >= 0)
+        return func.emitOpError("result ") << result << " has two arguments as its storage: "
+                                           << aliasOf[result] << " and " << arg;
+      if (func.getArgumentTypes()[arg] != func.getResultTypes()[result])
+        return func.emitOpError("argument ")
+               << arg << " cannot be the storage of result " << result << ": expected type "
+               << func.getResultTypes()[result] << ", got " << func.getArgumentTypes()[arg];
+      aliasOf[result] = arg;
+    }
+    return success();
+  }
+
+  void takeBuffers() {
+    Block &body = func.front();
+    b.setInsertionPointToStart(&body);
+    for (unsigned arg = 0; arg < func.getNumArguments(); ++arg) {
+      BlockArgument value = body.getArgument(arg);
+      Type tensorType = value.getType();
+      value.setType(bufferType(tensorType));
+      bool writable = func.getArgAttr(arg, kDonatedAttr) || func.getArgAttr(arg, kAliasAttr);
+      auto tensor = bufferization::ToTensorOp::create(b, tensorType, value, /*restrict=*/true,
+                                                      writable);
+      value.replaceAllUsesExcept(tensor, tensor);
+      argumentTensors.push_back(tensor);
+    }
+    SmallVector<Type> inputs(body.getArgumentTypes());
+    SmallVector<DictionaryAttr> attrs;
+    func.getAllArgAttrs(attrs);
+    attrs.resize(inputs.size(), b.getDictionaryAttr({}));
+    for (auto [result, type] : llvm::enumerate(func.getResultTypes())) {
+      if (aliasOf[result] >= 0) {
+        destinations.push_back(body.getArgument(aliasOf[result]));
+        continue;
+      }
+      inputs.push_back(bufferType(type));
+      attrs.push_back(b.getDictionaryAttr(
+          b.getNamedAttr(kResultAttr, b.getI64IntegerAttr(static_cast<int64_t>(result)))));
+      destinations.push_back(body.addArgument(inputs.back(), returnOp.getLoc()));
+    }
+    func.setType(b.getFunctionType(inputs, {}));
+    func.setAllArgAttrs(attrs);
+    func.setAllResultAttrs(ArrayRef<DictionaryAttr>{});
+  }
+
+  /// Results that are storage of an argument come last: the others may read the argument's old
+  /// value.
+  void writeResults() {
+    b.setInsertionPoint(returnOp);
+    SmallVector<Value> values(returnOp.getOperands());
+    for (auto [result, value] : llvm::enumerate(values)) {
+      if (aliasOf[result] < 0)
+        continue;
+      auto source = viewSource(value).getDefiningOp<bufferization::ToTensorOp>();
+      if (source && value != argumentTensors[aliasOf[result]])
+        value = copyToNewTensor(b, value);
+    }
+    for (auto [result, value] : llvm::enumerate(values))
+      if (aliasOf[result] < 0)
+        writeIntoBuffer(value, destinations[result]);
+    for (auto [result, value] : llvm::enumerate(values)) {
+      Value argument = aliasOf[result] < 0 ? Value() : argumentTensors[aliasOf[result]];
+      if (argument && value != argument)
+        value = writeInto(b, value, argument);
+    }
+    for (auto [result, value] : llvm::enumerate(values))
+      if (aliasOf[result] >= 0)
+        writeIntoBuffer(value, destinations[result]);
+    returnOp.getOperandsMutable().clear();
+  }
+
+  void writeIntoBuffer(Value value, Value buffer) {
+    bufferization::MaterializeInDestinationOp::create(b, /*result=*/Type(), value, buffer,
+                                                      /*restrict=*/true, /*writable=*/true);
+  }
+
+  func::FuncOp func;
+  func::ReturnOp returnOp;
+  ImplicitLocOpBuilder b;
+  SmallVector<int64_t> aliasOf;
+  SmallVector<Value> argumentTensors, destinations;
+};
+
+struct Bufferize : impl::BufferizeBase<Bufferize> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    for (auto func : module.getOps<func::FuncOp>())
+      if (!func.isExternal() && failed(bufferize(func)))
+        return signalPassFailure();
+  }
+
+  LogicalResult bufferize(func::FuncOp func) {
+    if (!func.getBody().hasOneBlock())
+      return func.emitOpError("expected structured control flow, got several blocks");
+    splitEmptyTensors(func);
+    if (failed(chooseDestinations(func)) || failed(DestinationSignature(func).apply()))
+      return failure();
+    IRRewriter rewriter(func);
+    if (failed(bufferization::eliminateEmptyTensors(rewriter, func)))
+      return failure();
+    bufferization::OneShotBufferizationOptions options;
+    options.analysisHeuristic =
+        bufferization::OneShotBufferizationOptions::AnalysisHeuristic::BottomUpFromTerminators;
+    options.memCpyFn = [](OpBuilder &builder, Location loc, Value from, Value to) {
+      memref::CopyOp::create(builder, loc, from, to);
+      return success();
+    };
+    bufferization::BufferizationState state;
+    return bufferization::runOneShotBufferize(func, options, state);
+  }
+
+  static LogicalResult chooseDestinations(func::FuncOp func) {
+    WalkResult result = func.walk([](Operation *op) {
+      if (auto loop = dyn_cast<scf::ForOp>(op)) {
+        auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
+        carryInPlace(yield, yield.getResultsMutable(), loop.getRegionIterArgs());
+      } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+        if (failed(carryInPlace(loop)))
+          return WalkResult::interrupt();
+      } else if (isa<scf::IfOp, scf::IndexSwitchOp>(op)) {
+        yieldIntoOneBuffer(op);
+      }
+      return WalkResult::advance();
+    });
+    return failure(result.wasInterrupted());
+  }
+};
+
+} // namespace
+} // namespace hjx

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From the tensor stage (linalg on tensors) to the kernel stage (linalg-free
+// functions on buffers) for a CPU. Each pass runs alone under hjx-opt; what each
+// does is in Passes.td.
+#pragma once
+
+#include "lib/Support/Pch.h"
+
+namespace hjx {
+
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "lib/Codegen/Cpu/Passes.h.inc"
+
+struct KernelPipelineOptions {
+  /// Fuse elementwise ops into their consumers. Off only to look at the difference.
+  bool fuse = true;
+};
+
+/// Appends the passes from the tensor stage to the kernel stage.
+void buildToKernelPipeline(mlir::OpPassManager &pm, const KernelPipelineOptions &options = {});
+
+/// Adds the dialects and interface models that the pipeline needs.
+void registerCpuCodegenDialects(mlir::DialectRegistry &registry);
+
+} // namespace hjx

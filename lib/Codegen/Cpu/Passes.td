@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The passes from the tensor stage to the kernel stage on a CPU, in the order
+// in which buildToKernelPipeline runs them.
+
+#ifndef HJX_CODEGEN_CPU_PASSES
+#define HJX_CODEGEN_CPU_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def GeneralizeTensorOps : Pass<"hjx-generalize-tensor-ops", "mlir::func::FuncOp"> {
+  let summary = "Bring structured tensor ops to linalg.generic and slices";
+  let description = [{
+    Named linalg ops become `linalg.generic`; `tensor.pad` becomes a fill and an
+    `insert_slice`, `tensor.concat` a chain of `insert_slice`. Later passes then
+    meet one structured op and two ways of moving data.
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
+}
+
+def Bufferize : Pass<"hjx-bufferize", "mlir::ModuleOp"> {
+  let summary = "Turn tensors into buffers, results into destinations of the caller";
+  let description = [{
+    `@main` gets one `memref` argument per tensor argument, then one per result
+    that is not the storage of an argument (`hjx.alias = i`). Values that loops
+    carry and branches yield are written into one buffer each, chosen before the
+    analysis, so that no allocation ever leaves the block that makes it: the
+    memory plan depends on that.
+
+    One-shot bufferisation decides what is updated in place; empty tensors are
+    replaced by their final destination first, so that a result is computed where
+    it is wanted.
+  }];
+  let dependentDialects = [
+    "mlir::bufferization::BufferizationDialect", "mlir::linalg::LinalgDialect",
+    "mlir::memref::MemRefDialect", "mlir::tensor::TensorDialect"];
+}
+
+def WidenBools : Pass<"hjx-widen-bools", "mlir::ModuleOp"> {
+  let summary = "Store i1 as one byte per element";
+  let description = [{
+    A vector of i1 is packed bits to LLVM, an array of i1 is bytes: a vector load
+    of a `memref<..xi1>` would read the wrong thing without a word. After this
+    pass no buffer holds i1; loads compare with zero, stores extend.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect"];
+}
+
+def PlanMemory : Pass<"hjx-plan-memory", "mlir::ModuleOp"> {
+  let summary = "Give every allocation a fixed place in one arena";
+  let description = [{
+    Replaces each `memref.alloc` of `@main` by a `memref.view` of a new last
+    argument, the arena, and writes the plan into the attribute
+    `hjx.memory_plan` of `@main` (see MemoryPlan.h).
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect"];
+}
+
+#endif // HJX_CODEGEN_CPU_PASSES

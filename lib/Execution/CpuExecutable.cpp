@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The tensor stage to a callable: pipelines, plan, JIT, and the call itself.
+#include "lib/Execution/CpuExecutable.h"
+
+#include "lib/Codegen/Cpu/Passes.h"
+#include "lib/Target/Jit.h"
+#include "lib/Target/Passes.h"
+#include "runtime/Buffer.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "absl/base/thread_annotations.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace hjx;
+using namespace mlir;
+
+using Entry = void (*)(void *const *buffers, void *arena);
+
+struct CpuExecutable::Code {
+  std::unique_ptr<Jit> jit;
+  Entry entry = nullptr;
+  absl::Mutex mutex;
+  std::vector<Buffer> idleArenas ABSL_GUARDED_BY(mutex);
+
+  absl::StatusOr<Buffer> takeArena(int64_t sizeBytes) {
+    {
+      absl::MutexLock lock(&mutex);
+      if (!idleArenas.empty()) {
+        Buffer arena = std::move(idleArenas.back());
+        idleArenas.pop_back();
+        return arena;
+      }
+    }
+    return Buffer::allocate(sizeBytes);
+  }
+
+  void returnArena(Buffer arena) {
+    absl::MutexLock lock(&mutex);
+    idleArenas.push_back(std::move(arena));
+  }
+};
+
+CpuExecutable::CpuExecutable() : code(std::make_unique<Code>()) {}
+CpuExecutable::~CpuExecutable() = default;
+
+//===----------------------------------------------------------------------===//
+// Signature
+//===----------------------------------------------------------------------===//
+
+static std::optional<ElementType> elementTypeOf(Type type) {
+  if (type.isInteger(1))
+    return ElementType::I1;
+  if (type.isSignlessInteger(8))
+    return ElementType::I8;
+  if (type.isSignlessInteger(16))
+    return ElementType::I16;
+  if (type.isSignlessInteger(32))
+    return ElementType::I32;
+  if (type.isSignlessInteger(64))
+    return ElementType::I64;
+  if (type.isF16())
+    return ElementType::F16;
+  if (type.isBF16())
+    return ElementType::BF16;
+  if (type.isF32())
+    return ElementType::F32;
+  if (type.isF64())
+    return ElementType::F64;
+  return std::nullopt;
+}
+
+static std::string print(Type type) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  type.print(os);
+  return text;
+}
+
+static absl::StatusOr<BufferSpec> specOf(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  std::optional<ElementType> elementType =
+      tensor ? elementTypeOf(tensor.getElementType()) : std::nullopt;
+  if (!elementType || !tensor.hasStaticShape())
+    return absl::InvalidArgumentError(
+        absl::StrCat("@main: expected tensors of static shape whose elements are i1, i8, i16, "
+                     "i32, i64, f16, bf16, f32 or f64, got ",
+                     print(type)));
+  BufferSpec spec;
+  spec.elementType = *elementType;
+  spec.shape = tensor.getShape().vec();
+  spec.sizeBytes = tensor.getNumElements() * sizeBytes(*elementType);
+  return spec;
+}
+
+static absl::Status readSignature(func::FuncOp main, std::vector<BufferSpec> &inputs,
+                                  std::vector<BufferSpec> &outputs) {
+  for (Type type : main.getResultTypes()) {
+    HJX_ASSIGN_OR_RETURN(BufferSpec spec, specOf(type));
+    outputs.push_back(std::move(spec));
+  }
+  for (auto [index, type] : llvm::enumerate(main.getArgumentTypes())) {
+    HJX_ASSIGN_OR_RETURN(BufferSpec spec, specOf(type));
+    spec.donated = bool(main.getArgAttr(index, "hjx.donated"));
+    if (auto alias = main.getArgAttrOfType<IntegerAttr>(index, "hjx.alias")) {
+      spec.donated = true;
+      spec.alias = alias.getInt();
+      // The lowering reports a number that is out of range.
+      if (spec.alias >= 0 && spec.alias < static_cast<int>(outputs.size()))
+        outputs[spec.alias].alias = index;
+    }
+    inputs.push_back(std::move(spec));
+  }
+  return absl::OkStatus();
+}
+
+//===----------------------------------------------------------------------===//
+// Compilation
+//===----------------------------------------------------------------------===//
+
+void hjx::registerCpuDialects(DialectRegistry &registry) {
+  registerCpuCodegenDialects(registry);
+  registerTargetDialects(registry);
+}
+
+/// Runs one pipeline; on failure the status carries the diagnostics.
+static absl::Status runStage(ModuleOp module, llvm::StringRef stage,
+                             llvm::function_ref<void(OpPassManager &)> build,
+                             const std::string &dumpDir) {
+  std::string messages;
+  ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic &diagnostic) {
+    llvm::raw_string_ostream os(messages);
+    if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
+      return failure();
+    diagnostic.getLocation().print(os);
+    os << ": " << diagnostic << "\n";
+    return success();
+  });
+  PassManager pm(module.getContext(), module->getName().getStringRef());
+  pm.enableVerifier(false);
+  build(pm);
+  if (failed(pm.run(module)))
+    return absl::InvalidArgumentError(
+        absl::StrCat("lowering to the ", stage.str(), " stage failed: ", messages));
+  if (!dumpDir.empty()) {
+    std::error_code error;
+    llvm::raw_fd_ostream os(dumpDir + "/" + stage.str() + ".mlir", error);
+    if (error)
+      return absl::InvalidArgumentError(
+          absl::StrCat("cannot write into '", dumpDir, "': ", error.message()));
+    module->print(os);
+  }
+  return absl::OkStatus();
+}
+
+static absl::Status asStatus(llvm::Error error) {
+  return absl::InternalError(llvm::toString(std::move(error)));
+}
+
+absl::StatusOr<std::unique_ptr<CpuExecutable>> CpuExecutable::compile(ModuleOp module,
+                                                                      const CpuOptions &options) {
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  if (!main || main.isExternal())
+    return absl::InvalidArgumentError("expected a module with a function @main");
+  std::unique_ptr<CpuExecutable> executable(new CpuExecutable);
+  HJX_RETURN_IF_ERROR(
+      readSignature(main, executable->inputSpecs, executable->outputSpecs));
+
+  DialectRegistry registry;
+  registerCpuDialects(registry);
+  module.getContext()->appendDialectRegistry(registry);
+  if (!options.dumpDir.empty())
+    if (std::error_code error = llvm::sys::fs::create_directories(options.dumpDir))
+      return absl::InvalidArgumentError(
+          absl::StrCat("cannot create '", options.dumpDir, "': ", error.message()));
+
+  KernelPipelineOptions kernelOptions;
+  kernelOptions.fuse = options.fuse;
+  HJX_RETURN_IF_ERROR(runStage(
+      module, "kernel", [&](OpPassManager &pm) { buildToKernelPipeline(pm, kernelOptions); },
+      options.dumpDir));
+  main = module.lookupSymbol<func::FuncOp>("main");
+  FailureOr<MemoryPlan> plan = MemoryPlan::fromAttribute(main->getAttr(kMemoryPlanAttr));
+  if (failed(plan))
+    return absl::InternalError("@main has no memory plan after the kernel stage");
+  executable->plan = std::move(*plan);
+  HJX_RETURN_IF_ERROR(runStage(module, "machine", buildToMachinePipeline, options.dumpDir));
+
+  JitOptions jitOptions;
+  jitOptions.cpu = options.cpu;
+  jitOptions.features = options.features;
+  jitOptions.optLevel = options.optLevel;
+  std::unique_ptr<llvm::raw_fd_ostream> dump;
+  if (!options.dumpDir.empty()) {
+    std::error_code error;
+    dump = std::make_unique<llvm::raw_fd_ostream>(options.dumpDir + "/host.ll", error);
+    jitOptions.dump = dump.get();
+  }
+  llvm::Expected<std::unique_ptr<Jit>> jit = Jit::compile(module, jitOptions);
+  if (!jit)
+    return asStatus(jit.takeError());
+  executable->code->jit = std::move(*jit);
+  llvm::Expected<void *> entry = executable->code->jit->lookup(kEntryName);
+  if (!entry)
+    return asStatus(entry.takeError());
+  executable->code->entry = reinterpret_cast<Entry>(*entry);
+  return executable;
+}
+
+//===----------------------------------------------------------------------===//
+// Execution
+//===----------------------------------------------------------------------===//
+
+absl::Status CpuExecutable::run(absl::Span<const void *const> inputs,
+                                absl::Span<void *const> outputs) const {
+  if (inputs.size() != inputSpecs.size() || outputs.size() != outputSpecs.size())
+    return absl::InvalidArgumentError(
+        absl::StrCat("run: expected ", inputSpecs.size(), " inputs and ", outputSpecs.size(),
+                     " outputs, got ", inputs.size(), " and ", outputs.size()));
+  absl::InlinedVector<void *, 32> buffers;
+  buffers.reserve(inputs.size() + outputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i] && inputSpecs[i].sizeBytes > 0)
+      return absl::InvalidArgumentError(absl::StrCat("run: input ", i, " is null"));
+    buffers.push_back(const_cast<void *>(inputs[i]));
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    int alias = outputSpecs[i].alias;
+    if (alias < 0) {
+      if (!outputs[i] && outputSpecs[i].sizeBytes > 0)
+        return absl::InvalidArgumentError(absl::StrCat("run: output ", i, " is null"));
+      buffers.push_back(outputs[i]);
+    } else if (outputs[i] && outputs[i] != inputs[alias]) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "run: output ", i, " is stored in input ", alias,
+          ": expected that pointer or null, got another"));
+    }
+  }
+  HJX_ASSIGN_OR_RETURN(Buffer arena, code->takeArena(plan.sizeBytes));
+  code->entry(buffers.data(), arena.data());
+  code->returnArena(std::move(arena));
+  return absl::OkStatus();
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The calling convention of kernels and of the entry.
+//
+//   func.call @k(%x, %y) : (memref<4xf32, strided<[2], offset: ?>>, ..)
+//   func.call @k(%px, %py) : (!llvm.ptr, ..)      with px = &x[0], the offset applied
+//
+// Upstream's bare-pointer convention refuses dynamic offsets; here the offset is
+// part of the address and a kernel sees every buffer begin at 0.
+#include "lib/Target/Passes.h"
+
+#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+
+namespace hjx {
+#define GEN_PASS_DEF_LOWERKERNELABI
+#include "lib/Target/Passes.h.inc"
+
+namespace {
+
+Value castTo(ImplicitLocOpBuilder &b, Type type, Value value) {
+  return UnrealizedConversionCastOp::create(b, type, value).getResult(0);
+}
+
+struct LowerKernelAbi : impl::LowerKernelAbiBase<LowerKernelAbi> {
+  void runOnOperation() override {
+    LLVMTypeConverter typeConverter(&getContext());
+    types = &typeConverter;
+    ModuleOp module = getOperation();
+    auto main = module.lookupSymbol<func::FuncOp>("main");
+    if (!main || main.isExternal()) {
+      module.emitOpError("expected a function @main with a body");
+      return signalPassFailure();
+    }
+    for (auto func : module.getOps<func::FuncOp>()) {
+      if (failed(checkBuffers(func)))
+        return signalPassFailure();
+      if (func == main)
+        lowerEntry(func);
+      else
+        lowerKernel(func);
+    }
+    module.walk([&](func::CallOp call) { lowerCall(call); });
+  }
+
+private:
+  LogicalResult checkBuffers(func::FuncOp func) {
+    for (Type type : func.getArgumentTypes()) {
+      auto memref = dyn_cast<MemRefType>(type);
+      if (!memref)
+        continue;
+      SmallVector<int64_t> strides;
+      int64_t offset;
+      if (!memref.hasStaticShape() || failed(memref.getStridesAndOffset(strides, offset)) ||
+          llvm::is_contained(strides, ShapedType::kDynamic))
+        return func.emitOpError("expected buffers of static shape and strides, got ") << memref;
+    }
+    return success();
+  }
+
+  /// The buffer of `type` whose first element is at `pointer`.
+  Value bufferAt(ImplicitLocOpBuilder &b, MemRefType type, Value pointer) {
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    (void)type.getStridesAndOffset(strides, offset);
+    auto descriptor = MemRefDescriptor::poison(b, b.getLoc(), types->convertType(type));
+    descriptor.setAllocatedPtr(b, b.getLoc(), pointer);
+    descriptor.setAlignedPtr(b, b.getLoc(), pointer);
+    descriptor.setConstantOffset(b, b.getLoc(), 0);
+    for (auto [dim, size] : llvm::enumerate(type.getShape())) {
+      descriptor.setConstantSize(b, b.getLoc(), dim, size);
+      descriptor.setConstantStride(b, b.getLoc(), dim, strides[dim]);
+    }
+    return castTo(b, type, descriptor);
+  }
+
+  /// The address of the first element of `buffer`.
+  Value addressOf(ImplicitLocOpBuilder &b, Value buffer) {
+    auto type = cast<MemRefType>(buffer.getType());
+    MemRefDescriptor descriptor(castTo(b, types->convertType(type), buffer));
+    Value aligned = descriptor.alignedPtr(b, b.getLoc());
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    (void)type.getStridesAndOffset(strides, offset);
+    if (offset == 0)
+      return aligned;
+    return LLVM::GEPOp::create(b, aligned.getType(), types->convertType(type.getElementType()),
+                               aligned, descriptor.offset(b, b.getLoc()));
+  }
+
+  void lowerKernel(func::FuncOp func) {
+    auto pointer = LLVM::LLVMPointerType::get(&getContext());
+    SmallVector<Type> inputs(func.getArgumentTypes());
+    for (Type &type : inputs)
+      if (isa<MemRefType>(type))
+        type = pointer;
+    func.setType(FunctionType::get(&getContext(), inputs, func.getResultTypes()));
+    if (func.isExternal())
+      return;
+    auto b = ImplicitLocOpBuilder::atBlockBegin(func.getLoc(), &func.front());
+    for (BlockArgument argument : func.getArguments()) {
+      auto type = dyn_cast<MemRefType>(argument.getType());
+      if (!type)
+        continue;
+      argument.setType(pointer);
+      replaceArgument(argument, [&] { return bufferAt(b, type, argument); });
+    }
+  }
+
+  void lowerEntry(func::FuncOp func) {
+    auto pointer = LLVM::LLVMPointerType::get(&getContext());
+    Block &body = func.front();
+    auto b = ImplicitLocOpBuilder::atBlockBegin(func.getLoc(), &body);
+    unsigned numBuffers = body.getNumArguments();
+    Value table = body.addArgument(pointer, func.getLoc());
+    Value arena = body.addArgument(pointer, func.getLoc());
+    for (unsigned index = 0; index < numBuffers; ++index) {
+      BlockArgument argument = body.getArgument(index);
+      Value address = arena;
+      if (!func.getArgAttr(index, "hjx.arena")) {
+        Value slot = LLVM::GEPOp::create(b, pointer, pointer, table,
+                                         ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(index)});
+        address = LLVM::LoadOp::create(b, pointer, slot);
+      }
+      argument.replaceAllUsesWith(bufferAt(b, cast<MemRefType>(argument.getType()), address));
+    }
+    body.eraseArguments(0, numBuffers);
+    func.setArgAttrsAttr({});
+    func.setType(FunctionType::get(&getContext(), {pointer, pointer}, {}));
+    func.setName(kEntryName);
+    func.setPublic();
+  }
+
+  static void replaceArgument(BlockArgument argument, function_ref<Value()> make) {
+    SmallVector<OpOperand *> uses = llvm::map_to_vector(
+        argument.getUses(), [](OpOperand &use) { return &use; });
+    Value replacement = make();
+    for (OpOperand *use : uses)
+      use->set(replacement);
+  }
+
+  void lowerCall(func::CallOp call) {
+    ImplicitLocOpBuilder b(call.getLoc(), call);
+    for (OpOperand &operand : call->getOpOperands())
+      if (isa<MemRefType>(operand.get().getType()))
+        operand.set(addressOf(b, operand.get()));
+  }
+
+  LLVMTypeConverter *types = nullptr;
+};
+
+} // namespace
+} // namespace hjx

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From the kernel stage to the machine stage: the LLVM dialect for the host.
+// What each pass does is in Passes.td.
+#pragma once
+
+#include "lib/Support/Pch.h"
+
+namespace hjx {
+
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "lib/Target/Passes.h.inc"
+
+/// The name of the entry of a compiled module; its signature is in runtime/Abi.h.
+constexpr llvm::StringLiteral kEntryName = "hjx_entry";
+
+/// Appends the passes from the kernel stage to the machine stage.
+void buildToMachinePipeline(mlir::OpPassManager &pm);
+
+/// Adds the dialects that the pipeline and the translation to LLVM IR need.
+void registerTargetDialects(mlir::DialectRegistry &registry);
+
+} // namespace hjx

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The functions that compiled code calls. Plain C: the names and signatures here
+// are a contract with lib/Target, which declares them in every module it makes.
+//
+// The entry of an executable is
+//
+//   void hjx_entry(void *const *buffers, void *arena)
+//
+// where `buffers` holds the arguments and then the results that are not the
+// storage of an argument, and `arena` is the block of MemoryPlan::sizeBytes.
+#pragma once
+
+#include "absl/types/span.h"
+
+#include <cstdint>
+
+#define HJX_ABI extern "C" __attribute__((visibility("default")))
+
+/// Runs `body(env, begin, end)` over chunks of [0, n) on the pool of the process.
+HJX_ABI void hjx_rt_parallel_for(void (*body)(void *env, int64_t begin, int64_t end), void *env,
+                                 int64_t n, int64_t grain);
+
+namespace hjx {
+
+/// A name that compiled code may refer to, and where it is.
+struct AbiSymbol {
+  const char *name;
+  void *address;
+};
+
+/// All of them. Compiled code is linked against these and nothing else of hjx.
+absl::Span<const AbiSymbol> abiSymbols();
+
+} // namespace hjx

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The one reader of HJX_* variables in the runtime (table in the header).
+#include "runtime/Environment.h"
+
+#include "absl/strings/numbers.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+#ifdef __linux__
+#include <sched.h>
+#endif
+
+static int numProcessors() {
+#ifdef __linux__
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof(set), &set) == 0)
+    return std::max(1, CPU_COUNT(&set));
+#endif
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+static int readNumThreads() {
+  const char *text = std::getenv("HJX_NUM_THREADS");
+  if (!text || !*text)
+    return numProcessors();
+  int value = 0;
+  if (absl::SimpleAtoi(text, &value) && value >= 1)
+    return value;
+  int processors = numProcessors();
+  std::fprintf(stderr,
+               "cpu: HJX_NUM_THREADS: expected a number of at least 1, got '%s'; using %d\n", text,
+               processors);
+  return processors;
+}
+
+int hjx::defaultNumThreads() {
+  static const int value = readNumThreads();
+  return value;
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every environment variable that the runtime reads, and nowhere else.
+//
+// | variable        | meaning                                        | default              |
+// |-----------------|------------------------------------------------|----------------------|
+// | HJX_NUM_THREADS | threads of the pool, the caller counted as one | processors available |
+#pragma once
+
+namespace hjx {
+
+/// The width of the global pool: HJX_NUM_THREADS when it is a number of at least 1,
+/// else the number of processors that the process may run on. Says so on standard
+/// error, once, when the variable is set to something else.
+int defaultNumThreads();
+
+} // namespace hjx

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Buffers and the thread pool: every iteration runs exactly once, in the same
+// chunks, whatever the number of threads.
+#include "runtime/Buffer.h"
+#include "runtime/ThreadPool.h"
+
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <set>
+#include <thread>
+
+using namespace hjx;
+using testing::HasSubstr;
+
+TEST(Buffer, IsAlignedAndOwned) {
+  for (int64_t size : {1, 63, 64, 4097, 5 << 20}) {
+    absl::StatusOr<Buffer> buffer = Buffer::allocate(size);
+    ASSERT_TRUE(buffer.ok());
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(buffer->data()) % Buffer::kAlignment, 0u);
+    EXPECT_EQ(buffer->sizeBytes(), size);
+    EXPECT_TRUE(buffer->isOwner());
+    buffer->as<char>()[size - 1] = 7;
+    Buffer moved = std::move(*buffer);
+    EXPECT_FALSE(*buffer);
+    EXPECT_EQ(moved.as<char>()[size - 1], 7);
+  }
+}
+
+TEST(Buffer, EmptyHasAnAddress) {
+  EXPECT_NE(Buffer::allocate(0)->data(), nullptr);
+  EXPECT_NE(Buffer::borrow(nullptr, 0).data(), nullptr);
+}
+
+TEST(Buffer, BorrowedMemoryStaysWithItsOwner) {
+  int value = 3;
+  {
+    Buffer view = Buffer::borrow(&value, sizeof(value));
+    EXPECT_FALSE(view.isOwner());
+    *view.as<int>() = 4;
+  }
+  EXPECT_EQ(value, 4);
+}
+
+TEST(Buffer, RefusesImpossibleSizes) {
+  EXPECT_EQ(Buffer::allocate(-1).status().code(), absl::StatusCode::kInvalidArgument);
+  absl::Status tooBig = Buffer::allocate(int64_t(1) << 60).status();
+  EXPECT_EQ(tooBig.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(tooBig.message()), HasSubstr("cpu: out of memory, wanted"));
+}
+
+namespace {
+
+using Chunks = std::set<std::pair<int64_t, int64_t>>;
+
+/// The chunks that a loop ran, and whether one of them ran twice.
+struct Recorder {
+  std::mutex mutex;
+  Chunks chunks;
+  bool repeated = false;
+
+  static void body(void *env, int64_t begin, int64_t end) {
+    auto *self = static_cast<Recorder *>(env);
+    std::lock_guard<std::mutex> lock(self->mutex);
+    self->repeated |= !self->chunks.insert({begin, end}).second;
+  }
+};
+
+} // namespace
+
+TEST(ThreadPool, ChunksDependOnSizeAndGrainAlone) {
+  for (int64_t n : {0, 1, 7, 64, 1000}) {
+    for (int64_t grain : {1, 3, 64, 5000}) {
+      Chunks expected;
+      for (int64_t begin = 0; begin < n; begin += grain)
+        expected.insert({begin, std::min(n, begin + grain)});
+      for (int threads : {1, 2, 5}) {
+        ThreadPool pool(threads);
+        Recorder recorder;
+        pool.parallelFor(&Recorder::body, &recorder, n, grain);
+        EXPECT_EQ(recorder.chunks, expected) << n << " by " << grain << " on " << threads;
+        EXPECT_FALSE(recorder.repeated);
+      }
+    }
+  }
+}
+
+TEST(ThreadPool, ManyShortLoopsFromManyCallers) {
+  ThreadPool pool(3);
+  std::atomic<int64_t> total{0};
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < 4; ++caller)
+    callers.emplace_back([&] {
+      for (int loop = 0; loop < 2000; ++loop)
+        pool.parallelFor(
+            [](void *env, int64_t begin, int64_t end) {
+              static_cast<std::atomic<int64_t> *>(env)->fetch_add(end - begin);
+            },
+            &total, 10, 3);
+    });
+  for (std::thread &caller : callers)
+    caller.join();
+  EXPECT_EQ(total.load(), 4 * 2000 * 10);
+}
+
+TEST(ThreadPool, NestedLoopRunsOnItsCaller) {
+  ThreadPool pool(4);
+  struct Env {
+    ThreadPool *pool;
+    std::atomic<int64_t> total{0};
+  } env{&pool};
+  pool.parallelFor(
+      [](void *raw, int64_t begin, int64_t end) {
+        auto *env = static_cast<Env *>(raw);
+        for (int64_t i = begin; i < end; ++i) {
+          std::thread::id outer = std::this_thread::get_id();
+          struct Inner {
+            Env *env;
+            std::thread::id thread;
+          } inner{env, outer};
+          env->pool->parallelFor(
+              [](void *raw, int64_t begin, int64_t end) {
+                auto *inner = static_cast<Inner *>(raw);
+                EXPECT_EQ(std::this_thread::get_id(), inner->thread);
+                inner->env->total += end - begin;
+              },
+              &inner, 5, 1);
+        }
+      },
+      &env, 8, 1);
+  EXPECT_EQ(env.total.load(), 40);
+}
+
+TEST(ThreadPool, UsesSeveralThreadsAndCanBeResized) {
+  ThreadPool pool(1);
+  EXPECT_EQ(pool.numThreads(), 1);
+  pool.resize(4);
+  EXPECT_EQ(pool.numThreads(), 4);
+  struct Env {
+    std::mutex mutex;
+    std::set<std::thread::id> ids;
+  } env;
+  // Workers need a moment to wake; chunks that last some milliseconds give it to them.
+  pool.parallelFor(
+      [](void *raw, int64_t, int64_t) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        auto *env = static_cast<Env *>(raw);
+        std::lock_guard<std::mutex> lock(env->mutex);
+        env->ids.insert(std::this_thread::get_id());
+      },
+      &env, 16, 1);
+  EXPECT_GT(env.ids.size(), 1u);
+}
+
+TEST(ThreadPool, WorkersSleepBetweenLoops) {
+  ThreadPool pool(3);
+  Recorder recorder;
+  pool.parallelFor(&Recorder::body, &recorder, 8, 1);
+  std::this_thread::sleep_for(std::chrono::milliseconds(5)); // past the spin
+  clock_t before = clock();
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  double cpuSeconds = double(clock() - before) / CLOCKS_PER_SEC;
+  EXPECT_LT(cpuSeconds, 0.05) << "idle workers burn processor time";
+}
