@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The three leaf functions of a generated matrix product. Each is emitted once per
+// configuration, kept out of line, and knows nothing of blocks or threads.
+#pragma once
+
+#include "lib/Codegen/Cpu/GemmTiling.h"
+
+namespace hjx::gemm {
+
+/// (k, a, b, c: ptr, cRow, accumulate: i1): one register tile.
+/// C[i,j] (+)= sum over k of a[k * rows + i] * b[k * cols + j]; C has unit column stride.
+/// `k` is a multiple of kUnroll. Full tiles only.
+mlir::LLVM::LLVMFuncOp emitMicroKernel(Emitter &e, mlir::ModuleOp module, const Tiling &tiling,
+                                       llvm::StringRef name);
+
+/// (source, outerStride, kStride, count, k, destination): one panel of `width` rows of A or columns of B.
+/// destination[kk * width + i] = source[min(i, count - 1) * outerStride + kk * kStride], converted
+/// to the compute type. Rows from `count` on repeat the last one: they only reach elements of C
+/// that are cut off. k is padded to a multiple of kUnroll with zeros in both operands.
+/// May write one vector past the end of the panel: pack panels in ascending order.
+mlir::LLVM::LLVMFuncOp emitPackPanel(Emitter &e, mlir::ModuleOp module, const Tiling &tiling,
+                                     int64_t width, llvm::StringRef name);
+
+/// (source, sourceRow, c, cRow, cCol, m, n, accumulate: i1): moves an m x n block of computed
+/// values with unit column stride to its place in C, converting to the result type.
+mlir::LLVM::LLVMFuncOp emitWriteBack(Emitter &e, mlir::ModuleOp module, const Tiling &tiling,
+                                     llvm::StringRef name);
+
+} // namespace hjx::gemm

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Packing: copies a panel of A or B (`width` rows or columns, all k of a block) into contiguous
+// memory, k-major. A and B are the same problem: "outer" is the dimension across the panel.
+//
+//   outer stride 1   k rows are contiguous: copy whole vectors
+//   k stride 1       outer rows are contiguous: load lanes x lanes squares, transpose in registers
+//   neither          element by element (also the edge panels of the first case)
+//
+// All three are in every kernel and chosen per panel, so one kernel serves every layout.
+#include "lib/Codegen/Cpu/GemmKernels.h"
+#include "llvm/ADT/bit.h"
+
+using namespace mlir;
+namespace hjx::gemm {
+
+/// Transposes a square of `lanes` vectors by exchanging off-diagonal blocks of 1, 2, 4, ... elements:
+/// log2(lanes) rounds, each two-operand shuffle is one instruction (or two for blocks of 1 in AVX2).
+static void transposeSquare(Emitter &e, MutableArrayRef<Value> rows) {
+  int64_t lanes = rows.size();
+  for (int64_t block = 1; block < lanes; block *= 2)
+    for (int64_t i = 0; i < lanes; ++i) {
+      if (i & block)
+        continue;
+      SmallVector<int64_t> upper, lower;
+      for (int64_t lane = 0; lane < lanes; ++lane) {
+        bool second = lane & block;
+        upper.push_back(second ? lanes + lane - block : lane);
+        lower.push_back(second ? lanes + lane : lane + block);
+      }
+      Value first = rows[i], other = rows[i + block];
+      rows[i] = vector::ShuffleOp::create(e, first, other, upper);
+      rows[i + block] = vector::ShuffleOp::create(e, first, other, lower);
+    }
+}
+
+namespace {
+struct PanelPacker {
+  Emitter &e;
+  const Tiling &t;
+  int64_t width;
+  Value source, destination;
+  Int outerStride, kStride, count, k;
+
+  Value sourceAt(Int i, Int kk) { return e.at(source, t.operand, i * outerStride + kk * kStride); }
+  Value destinationAt(Int kk, int64_t i) {
+    return e.at(e.at(destination, t.compute, kk * width), t.compute, i);
+  }
+  Value loadConverted(Value address, int64_t lanes) {
+    Type type = lanes == 1 ? t.operand : VectorType::get({lanes}, t.operand);
+    return e.convert(e.load(type, address), t.compute, t.isUnsigned);
+  }
+
+  void copyRows() {
+    e.loop(e.constant(0), k, 1, [&](Int kk) {
+      Value from = e.at(source, t.operand, kk * kStride);
+      // In powers of two, so that nothing beyond the panel is read: 14 = 8 + 4 + 2.
+      for (int64_t i = 0; i < width;) {
+        int64_t lanes = std::min<int64_t>(t.lanes, llvm::bit_floor<uint64_t>(width - i));
+        e.store(loadConverted(e.at(from, t.operand, i), lanes), destinationAt(kk, i));
+        i += lanes;
+      }
+    });
+  }
+
+  /// Rows [first, first + numRows) of the panel for all whole vectors of k.
+  void transposeRows(Int first, int64_t numRows, Int wholeK) {
+    SmallVector<Value> rowAddress;
+    for (int64_t i = 0; i < numRows; ++i)
+      rowAddress.push_back(sourceAt(min(first + i, count - 1), e.constant(0)));
+    Value panel = e.at(destination, t.compute, first);
+    e.loop(e.constant(0), wholeK, t.lanes, [&](Int kk) {
+      SmallVector<Value> square;
+      for (Value address : rowAddress)
+        square.push_back(loadConverted(e.at(address, t.operand, kk), t.lanes));
+      square.resize(t.lanes, square.back());
+      transposeSquare(e, square);
+      for (auto [i, column] : llvm::enumerate(square))
+        e.store(column, e.at(e.at(panel, t.compute, kk * width), t.compute, i * width));
+    });
+  }
+
+  void transpose() {
+    Int zero = e.constant(0), wholeK = k - k % e.constant(t.lanes);
+    int64_t wholeWidth = width / t.lanes * t.lanes;
+    // The incomplete square first: it stores whole vectors, and the others overwrite the excess.
+    if (width % t.lanes)
+      transposeRows(e.constant(wholeWidth), width % t.lanes, wholeK);
+    if (wholeWidth)
+      e.loop(zero, e.constant(wholeWidth), t.lanes,
+             [&](Int first) { transposeRows(first, t.lanes, wholeK); });
+    copyElements(wholeK);
+  }
+
+  void copyElements(Int firstK) {
+    e.loop(firstK, k, 1, [&](Int kk) {
+      e.loop(e.constant(0), e.constant(width), 1, [&](Int i) {
+        Value element = loadConverted(sourceAt(min(i, count - 1), kk), 1);
+        e.store(element, e.at(destination, t.compute, kk * width + i));
+      });
+    });
+  }
+
+  void padWithZeros() {
+    e.loop(k * width, roundUp(k, Tiling::kUnroll) * width, 1, [&](Int i) {
+      e.store(e.zero(t.compute), e.at(destination, t.compute, i));
+    });
+  }
+};
+} // namespace
+
+LLVM::LLVMFuncOp emitPackPanel(Emitter &e, ModuleOp module, const Tiling &t, int64_t width,
+                               StringRef name) {
+  SmallVector<Type> signature{e.ptr(), e.i64(), e.i64(), e.i64(), e.i64(), e.ptr()};
+  return e.function(module, name, signature, [&](ValueRange args) {
+    PanelPacker packer{e,
+                       t,
+                       width,
+                       args[0],
+                       args[5],
+                       e.wrap(args[1]),
+                       e.wrap(args[2]),
+                       e.wrap(args[3]),
+                       e.wrap(args[4])};
+    Value rowsContiguous =
+        e.both(e.equal(packer.outerStride, 1), e.equal(packer.count, width));
+    e.branch(rowsContiguous, [&] { packer.copyRows(); }, [&] {
+      e.branch(e.equal(packer.kStride, 1), [&] { packer.transpose(); },
+               [&] { packer.copyElements(e.constant(0)); });
+    });
+    packer.padWithZeros();
+  });
+}
+
+} // namespace hjx::gemm
