@@ -4,6 +4,7 @@
 #include "lib/Pipelines/Register.h"
 
 #include "dialects/hjx/Hjx.h"
+#include "lib/Batching/Passes.h"
 
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Transforms/Passes.h"
@@ -23,6 +24,7 @@ void hjx::registerAllDialects(mlir::DialectRegistry &registry) {
 }
 
 void hjx::registerAllPasses() {
+  registerBatchingPasses();
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
   mlir::registerInlinerPass();

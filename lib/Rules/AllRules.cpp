@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Fills the registry from every verb. The only place that knows all of them.
+#include "lib/Batching/Batching.h"
 #include "lib/Rules/Registry.h"
 
 namespace hjx {
@@ -8,6 +9,7 @@ namespace hjx {
 const RuleRegistry &getRuleRegistry() {
   static const RuleRegistry registry = [] {
     RuleRegistry rules;
+    registerBatchRules(rules);
     return rules;
   }();
   return registry;

@@ -84,16 +84,51 @@ using TransposeRule = std::function<mlir::LogicalResult(TransposeContext &)>;
 // Batch
 //===----------------------------------------------------------------------===//
 
+/// Where a value is mapped: an axis, or nothing for a value that every element
+/// of the batch shares.
+using Axis = std::optional<int64_t>;
+
+/// What rules of ops with regions or callees ask of the batching engine.
+class BatchEngine {
+public:
+  virtual ~BatchEngine() = default;
+
+  /// Emits the batched ops of `block` into `b`, its arguments standing for
+  /// `arguments`; fills the values and axes that the terminator names.
+  virtual mlir::LogicalResult batchBlock(mlir::Block &block, llvm::ArrayRef<mlir::Value> arguments,
+                                         llvm::ArrayRef<Axis> axes, mlir::ImplicitLocOpBuilder &b,
+                                         llvm::SmallVectorImpl<mlir::Value> &results,
+                                         llvm::SmallVectorImpl<Axis> &resultAxes) = 0;
+
+  /// Which values of the terminator may be mapped when the marked arguments
+  /// are. Analysis only: emits nothing, so that fixpoints stay cheap.
+  virtual llvm::SmallVector<bool> mappedResults(mlir::Block &block, llvm::ArrayRef<bool> arguments) = 0;
+
+  /// The batched version of the function called `name` that `from` refers to.
+  /// With `outAxes` every result is mapped where it says; else `resultAxes`
+  /// tells where results came out.
+  virtual mlir::FailureOr<mlir::func::FuncOp> batchFunction(mlir::Operation *from, mlir::FlatSymbolRefAttr name,
+                                                            llvm::ArrayRef<Axis> axes,
+                                                            std::optional<llvm::ArrayRef<Axis>> outAxes,
+                                                            llvm::SmallVectorImpl<Axis> &resultAxes) = 0;
+};
+
 /// What a batching rule sees: the original op and its operands' values in the
 /// batched program, each with its mapped axis or none.
 struct BatchContext {
+  BatchEngine &engine;
   mlir::ImplicitLocOpBuilder &b;
   mlir::Operation *op; ///< the original, unbatched op
   int64_t size;        ///< of the mapped axis
   llvm::ArrayRef<mlir::Value> operands;
-  llvm::ArrayRef<std::optional<int64_t>> axes; ///< per operand
-  llvm::SmallVector<mlir::Value> results;      ///< to fill
-  llvm::SmallVector<std::optional<int64_t>> resultAxes; ///< to fill
+  llvm::ArrayRef<Axis> axes;              ///< per operand; at least one is mapped
+  llvm::SmallVector<mlir::Value> results; ///< to fill
+  llvm::SmallVector<Axis> resultAxes;     ///< to fill
+
+  void setResult(mlir::Value value, Axis axis) {
+    results.push_back(value);
+    resultAxes.push_back(axis);
+  }
 };
 using BatchRule = std::function<mlir::LogicalResult(BatchContext &)>;
 
