@@ -4,6 +4,7 @@
 #include "dialects/hjx/Hjx.h"
 
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/Transforms/InliningUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -27,7 +28,17 @@ using hjx::ir::printKeyImpl;
 
 namespace hjx::ir {
 
+namespace {
+/// Every op of the dialect may move into its caller.
+struct HjxInlinerInterface : DialectInlinerInterface {
+  using DialectInlinerInterface::DialectInlinerInterface;
+  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const override { return true; }
+  bool isLegalToInline(Region *, Region *, bool, IRMapping &) const override { return true; }
+};
+} // namespace
+
 void HjxDialect::initialize() {
+  addInterfaces<HjxInlinerInterface>();
   addTypes<
 #define GET_TYPEDEF_LIST
 #include "dialects/hjx/Types.cpp.inc"
