@@ -3,13 +3,16 @@
 // The list of dialects and passes; one line each, in alphabetical order.
 #include "lib/Pipelines/Register.h"
 
+#include "dialects/check/Check.h"
 #include "dialects/hjx/Hjx.h"
 #include "lib/Batching/Passes.h"
+#include "lib/Interpreter/Passes.h"
 
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Transforms/Passes.h"
 
 void hjx::registerAllDialects(mlir::DialectRegistry &registry) {
+  registry.insert<hjx::check::CheckDialect>();
   registry.insert<hjx::ir::HjxDialect>();
   registry.insert<mlir::arith::ArithDialect>();
   registry.insert<mlir::bufferization::BufferizationDialect>();
@@ -28,5 +31,6 @@ void hjx::registerAllPasses() {
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
   mlir::registerInlinerPass();
+  registerInterpreterPasses();
   mlir::registerSymbolDCEPass();
 }

@@ -2,6 +2,7 @@
 //
 // Fills the registry from every verb. The only place that knows all of them.
 #include "lib/Batching/Batching.h"
+#include "lib/Interpreter/Interpreter.h"
 #include "lib/Rules/Registry.h"
 
 namespace hjx {
@@ -10,6 +11,7 @@ const RuleRegistry &getRuleRegistry() {
   static const RuleRegistry registry = [] {
     RuleRegistry rules;
     registerBatchRules(rules);
+    registerInterpreterRules(rules);
     return rules;
   }();
   return registry;
