@@ -180,6 +180,7 @@ absl::StatusOr<std::unique_ptr<CpuExecutable>> CpuExecutable::compile(ModuleOp m
 
   KernelPipelineOptions kernelOptions;
   kernelOptions.fuse = options.fuse;
+  kernelOptions.scalarLoops = options.scalarLoops;
   HJX_RETURN_IF_ERROR(runStage(
       module, "kernel", [&](OpPassManager &pm) { buildToKernelPipeline(pm, kernelOptions); },
       options.dumpDir));

@@ -25,6 +25,8 @@ namespace hjx {
 struct CpuOptions {
   /// Fuse elementwise ops into their consumers.
   bool fuse = true;
+  /// Run scalar loops from upstream's lowering instead of kernels: slow, to compare against.
+  bool scalarLoops = false;
   /// 0 compiles fastest, for tests of the passes before it; 1 is meant for use.
   unsigned optLevel = 1;
   /// Processor and features in LLVM's spelling; empty means the host's.

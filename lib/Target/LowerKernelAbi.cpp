@@ -5,9 +5,19 @@
 //   func.call @k(%x, %y) : (memref<4xf32, strided<[2], offset: ?>>, ..)
 //   func.call @k(%px, %py) : (!llvm.ptr, ..)      with px = &x[0], the offset applied
 //
+// A call that runs as a parallel loop puts its arguments into a block on the stack;
+// a function of its own takes them out again:
+//
+//   func.call @k(%x, %y, %c0, %n) {hjx.grain = 32}
+//   store %px, %py into %env
+//   func.call @hjx_rt_parallel_for(@k_chunk, %env, %n, 32)
+//   func @k_chunk(%env, %begin, %end) { .. call @k(%px, %py, %begin, %end) }
+//
 // Upstream's bare-pointer convention refuses dynamic offsets; here the offset is
 // part of the address and a kernel sees every buffer begin at 0.
 #include "lib/Target/Passes.h"
+
+#include "lib/Codegen/Cpu/Passes.h"
 
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
@@ -43,7 +53,13 @@ struct LowerKernelAbi : impl::LowerKernelAbiBase<LowerKernelAbi> {
       else
         lowerKernel(func);
     }
-    module.walk([&](func::CallOp call) { lowerCall(call); });
+    SmallVector<func::CallOp> calls;
+    module.walk([&](func::CallOp call) { calls.push_back(call); });
+    for (func::CallOp call : calls) {
+      lowerCall(call);
+      if (call->hasAttr(kGrainAttr))
+        runInParallel(call);
+    }
   }
 
 private:
@@ -147,6 +163,87 @@ private:
     for (OpOperand &operand : call->getOpOperands())
       if (isa<MemRefType>(operand.get().getType()))
         operand.set(addressOf(b, operand.get()));
+  }
+
+  /// The fields of the block through which a parallel loop passes the arguments of `call`.
+  LLVM::LLVMStructType environmentType(func::CallOp call) {
+    SmallVector<Type> fields;
+    for (Type type : TypeRange(call.getOperandTypes()).drop_back(2))
+      fields.push_back(types->convertType(type));
+    return LLVM::LLVMStructType::getLiteral(&getContext(), fields);
+  }
+
+  static Value fieldOf(ImplicitLocOpBuilder &b, LLVM::LLVMStructType type, Value environment,
+                       int32_t field) {
+    return LLVM::GEPOp::create(b, environment.getType(), type, environment,
+                               ArrayRef<LLVM::GEPArg>{0, field});
+  }
+
+  /// The function that runs a chunk of the kernel of `call`.
+  func::FuncOp chunkFunction(func::CallOp call) {
+    SymbolTable symbols(getOperation());
+    std::string name = (call.getCallee() + "_chunk").str();
+    if (auto found = symbols.lookup<func::FuncOp>(name))
+      return found;
+    auto pointer = LLVM::LLVMPointerType::get(&getContext());
+    ImplicitLocOpBuilder b(call.getLoc(), getOperation().getBody(), getOperation().begin());
+    Type index = b.getIndexType();
+    auto function =
+        func::FuncOp::create(b, name, b.getFunctionType({pointer, index, index}, {}));
+    function.setPrivate();
+    Block *body = function.addEntryBlock();
+    b.setInsertionPointToStart(body);
+    LLVM::LLVMStructType type = environmentType(call);
+    SmallVector<Value> arguments;
+    for (auto [field, fieldType] : llvm::enumerate(type.getBody())) {
+      Value slot = fieldOf(b, type, body->getArgument(0), field);
+      Value value = LLVM::LoadOp::create(b, fieldType, slot);
+      Type wanted = call.getOperand(field).getType();
+      arguments.push_back(fieldType == wanted ? value : castTo(b, wanted, value));
+    }
+    arguments.append({body->getArgument(1), body->getArgument(2)});
+    func::CallOp::create(b, call.getCallee(), TypeRange(), arguments);
+    func::ReturnOp::create(b);
+    return function;
+  }
+
+  func::FuncOp parallelForFunction() {
+    if (auto found = getOperation().lookupSymbol<func::FuncOp>("hjx_rt_parallel_for"))
+      return found;
+    ImplicitLocOpBuilder b(getOperation().getLoc(), getOperation().getBody(),
+                           getOperation().begin());
+    Type pointer = LLVM::LLVMPointerType::get(&getContext()), index = b.getIndexType();
+    auto function = func::FuncOp::create(
+        b, "hjx_rt_parallel_for", b.getFunctionType({pointer, pointer, index, index}, {}));
+    function.setPrivate();
+    return function;
+  }
+
+  void runInParallel(func::CallOp call) {
+    auto caller = call->getParentOfType<func::FuncOp>();
+    auto pointer = LLVM::LLVMPointerType::get(&getContext());
+    LLVM::LLVMStructType type = environmentType(call);
+    // On the entry's stack frame: a call inside a loop must not grow it each time round.
+    auto atEntry = ImplicitLocOpBuilder::atBlockBegin(call.getLoc(), &caller.front());
+    Value one = arith::ConstantIntOp::create(atEntry, 1, 64);
+    Value environment = LLVM::AllocaOp::create(atEntry, pointer, type, one);
+
+    ImplicitLocOpBuilder b(call.getLoc(), call);
+    for (auto [field, fieldType] : llvm::enumerate(type.getBody())) {
+      Value value = call.getOperand(field);
+      if (value.getType() != fieldType)
+        value = castTo(b, fieldType, value);
+      LLVM::StoreOp::create(b, value, fieldOf(b, type, environment, field));
+    }
+    func::FuncOp chunk = chunkFunction(call);
+    Value function = castTo(
+        b, pointer,
+        func::ConstantOp::create(b, chunk.getFunctionType(), SymbolRefAttr::get(chunk)));
+    Value grain = arith::ConstantIndexOp::create(
+        b, call->getAttrOfType<IntegerAttr>(kGrainAttr).getInt());
+    func::CallOp::create(b, parallelForFunction(),
+                         ValueRange{function, environment, call.getOperands().back(), grain});
+    call.erase();
   }
 
   LLVMTypeConverter *types = nullptr;

@@ -13,9 +13,18 @@ namespace hjx {
 #define GEN_PASS_REGISTRATION
 #include "lib/Codegen/Cpu/Passes.h.inc"
 
+/// On a private function that holds the body of one kernel.
+constexpr llvm::StringLiteral kKernelAttr = "hjx.kernel";
+/// On a call of a kernel whose last two operands are bounds: run it as a parallel loop over them,
+/// in chunks of this many units.
+constexpr llvm::StringLiteral kGrainAttr = "hjx.grain";
+
 struct KernelPipelineOptions {
   /// Fuse elementwise ops into their consumers. Off only to look at the difference.
   bool fuse = true;
+  /// Lower structured ops to upstream's scalar loops in @main instead of kernels: slow and plain,
+  /// to compare results against.
+  bool scalarLoops = false;
 };
 
 /// Appends the passes from the tensor stage to the kernel stage.

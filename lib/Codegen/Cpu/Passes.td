@@ -46,6 +46,30 @@ def WidenBools : Pass<"hjx-widen-bools", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::arith::ArithDialect"];
 }
 
+def OutlineKernels : Pass<"hjx-outline-kernels", "mlir::ModuleOp"> {
+  let summary = "Make each structured op a call of a kernel";
+  let description = [{
+    A `linalg.generic` on buffers becomes a call of a private function with the
+    attribute `hjx.kernel` that holds it; copies become kernels too. Ops with the
+    same structure and types share one function: a network of twelve equal layers
+    compiles each kernel once. Constants go into the kernel, buffer offsets stay
+    with the caller.
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::memref::MemRefDialect"];
+}
+
+def GenerateKernels : Pass<"hjx-generate-kernels", "mlir::ModuleOp"> {
+  let summary = "Turn the structured ops in kernels into loops and vectors";
+  let description = [{
+    A kernel's work is cut into units (rows, or blocks of a vector loop); the
+    function gets two more arguments, the first unit and the one past the last.
+    Calls get the bounds and, where the work is worth other threads, the attribute
+    `hjx.grain`: how many units make a chunk of a parallel loop.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect",
+                           "mlir::scf::SCFDialect", "mlir::vector::VectorDialect"];
+}
+
 def PlanMemory : Pass<"hjx-plan-memory", "mlir::ModuleOp"> {
   let summary = "Give every allocation a fixed place in one arena";
   let description = [{

@@ -24,8 +24,14 @@ void hjx::buildToKernelPipeline(OpPassManager &pm, const KernelPipelineOptions &
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createWidenBools());
+  if (options.scalarLoops) {
+    pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
+    pm.addPass(createPlanMemory());
+    return;
+  }
+  pm.addPass(createOutlineKernels());
   pm.addPass(createPlanMemory());
-  pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
+  pm.addPass(createGenerateKernels());
 }
 
 void hjx::registerCpuCodegenDialects(DialectRegistry &registry) {

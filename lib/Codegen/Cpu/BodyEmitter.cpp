@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bodies of structured ops as scalars and vectors: see the header.
+#include "lib/Codegen/Cpu/BodyEmitter.h"
+
+using namespace mlir;
+using namespace hjx;
+
+//===----------------------------------------------------------------------===//
+// Combiner
+//===----------------------------------------------------------------------===//
+
+static bool isAssociativeAndCommutative(Operation *op) {
+  return isa<arith::AddFOp, arith::MulFOp, arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp,
+             arith::MinNumFOp, arith::AddIOp, arith::MulIOp, arith::AndIOp, arith::OrIOp,
+             arith::XOrIOp, arith::MaxSIOp, arith::MaxUIOp, arith::MinSIOp, arith::MinUIOp>(op);
+}
+
+/// The op that turns the byte `value` into a boolean, if that is its only use.
+static Operation *byteToBool(Value value) {
+  if (!value.hasOneUse())
+    return nullptr;
+  auto compare = dyn_cast<arith::CmpIOp>(*value.getUsers().begin());
+  bool matches = compare && compare.getPredicate() == arith::CmpIPredicate::ne &&
+                 compare.getLhs() == value && matchPattern(compare.getRhs(), m_Zero());
+  return matches ? compare.getOperation() : nullptr;
+}
+
+std::optional<Combiner> Combiner::match(linalg::GenericOp generic, unsigned output) {
+  Block *body = generic.getBody();
+  Combiner combiner;
+  Value accumulator = body->getArgument(generic.getNumDpsInputs() + output);
+  combiner.op = body->getTerminator()->getOperand(output).getDefiningOp();
+  if (auto extend = dyn_cast_if_present<arith::ExtUIOp>(combiner.op);
+      extend && extend.getIn().getType().isInteger(1) && extend.getIn().getDefiningOp()) {
+    combiner.fromMemory = byteToBool(accumulator);
+    if (!combiner.fromMemory)
+      return std::nullopt;
+    combiner.toMemory = extend;
+    combiner.op = extend.getIn().getDefiningOp();
+    accumulator = combiner.fromMemory->getResult(0);
+  }
+  if (!combiner.op || combiner.op->getBlock() != body || !combiner.op->hasOneUse() ||
+      !isAssociativeAndCommutative(combiner.op) || !accumulator.hasOneUse() ||
+      *accumulator.getUsers().begin() != combiner.op || !arith::getNeutralElement(combiner.op))
+    return std::nullopt;
+  combiner.accumulatorOperand = accumulator.getUses().begin()->getOperandNumber();
+  return combiner;
+}
+
+/// `op` again, with other operands and result type: arithmetic is the same on scalars and vectors.
+static Value emitLike(ImplicitLocOpBuilder &b, Operation &op, ValueRange operands,
+                      Type resultType) {
+  OperationState state(b.getLoc(), op.getName(), operands, resultType, op.getAttrs());
+  return b.create(state)->getResult(0);
+}
+
+Value Combiner::emit(ImplicitLocOpBuilder &b, Value lhs, Value rhs) const {
+  SmallVector<Value, 2> operands = {lhs, rhs};
+  if (accumulatorOperand == 1)
+    std::swap(operands[0], operands[1]);
+  return emitLike(b, *op, operands, lhs.getType());
+}
+
+Value Combiner::convert(ImplicitLocOpBuilder &b, Operation *conversion, Value value) const {
+  if (!conversion)
+    return value;
+  IRMapping mapping;
+  mapping.map(conversion->getOperand(0), value);
+  if (auto compare = dyn_cast<arith::CmpIOp>(conversion))
+    mapping.map(compare.getRhs(),
+                arith::ConstantOp::create(b, b.getIntegerAttr(value.getType(), 0)));
+  return b.clone(*conversion, mapping)->getResult(0);
+}
+
+TypedAttr Combiner::identity() const { return *arith::getNeutralElement(op); }
+
+Value Combiner::reduceLanes(ImplicitLocOpBuilder &b, Value vector) const {
+  auto type = dyn_cast<VectorType>(vector.getType());
+  if (!type)
+    return vector;
+  for (int64_t lanes = type.getNumElements() / 2; lanes >= 1; lanes /= 2) {
+    Value low = vector::ExtractStridedSliceOp::create(b, vector, ArrayRef<int64_t>{0},
+                                                      ArrayRef<int64_t>{lanes},
+                                                      ArrayRef<int64_t>{1});
+    Value high = vector::ExtractStridedSliceOp::create(b, vector, ArrayRef<int64_t>{lanes},
+                                                       ArrayRef<int64_t>{lanes},
+                                                       ArrayRef<int64_t>{1});
+    vector = emit(b, low, high);
+  }
+  return vector::ExtractOp::create(b, vector, ArrayRef<int64_t>{0});
+}
+
+//===----------------------------------------------------------------------===//
+// Classification
+//===----------------------------------------------------------------------===//
+
+BodyEmitter::BodyEmitter(const LoopNest &nest, int vectorLoop, const IRMapping &flatBuffers)
+    : nest(nest), vectorLoop(vectorLoop), flatBuffers(flatBuffers) {
+  classify();
+}
+
+bool BodyEmitter::canVectorize(linalg::GenericOp op) {
+  auto isLaneType = [](Type type) { return type.isIntOrIndexOrFloat(); };
+  return llvm::all_of(op.getBody()->getArgumentTypes(), isLaneType) &&
+         llvm::all_of(op.getBody()->without_terminator(), [&](Operation &nested) {
+           return llvm::all_of(nested.getResultTypes(), isLaneType) &&
+                  (isa<linalg::IndexOp, memref::LoadOp, arith::ConstantOp>(nested) ||
+                   OpTrait::hasElementwiseMappableTraits(&nested));
+         });
+}
+
+BodyEmitter::Kind BodyEmitter::kindOfResult(Operation &op) const {
+  if (auto index = dyn_cast<linalg::IndexOp>(op)) {
+    int loop = nest.loopOfDim[index.getDim()];
+    return loop >= 0 && loop == vectorLoop ? Kind::Consecutive : Kind::Uniform;
+  }
+  bool uniform = llvm::all_of(op.getOperands(),
+                              [&](Value operand) { return kindOf(operand) == Kind::Uniform; });
+  if (uniform)
+    return Kind::Uniform;
+  if (isa<arith::AddIOp, arith::SubIOp>(op)) {
+    Kind lhs = kindOf(op.getOperand(0)), rhs = kindOf(op.getOperand(1));
+    bool consecutive = (lhs == Kind::Consecutive && rhs == Kind::Uniform) ||
+                       (isa<arith::AddIOp>(op) && lhs == Kind::Uniform && rhs == Kind::Consecutive);
+    if (consecutive)
+      return Kind::Consecutive;
+  }
+  return Kind::Varying;
+}
+
+void BodyEmitter::classify() {
+  Block *body = nest.op.getBody();
+  for (auto [argument, access] : llvm::zip(body->getArguments(), nest.accesses)) {
+    bool isOutput = argument.getArgNumber() >= nest.numInputs();
+    kinds[argument] =
+        vectorLoop >= 0 && (isOutput || vectorStride(access) != 0) ? Kind::Varying : Kind::Uniform;
+  }
+  for (Operation &op : body->without_terminator()) {
+    Kind kind = vectorLoop < 0 ? Kind::Uniform : kindOfResult(op);
+    for (Value result : op.getResults())
+      kinds[result] = kind;
+    // Without a vector loop an accumulator is known only at the step: all ops wait for it.
+    (kind == Kind::Uniform && vectorLoop >= 0 ? uniformOps : varyingOps).push_back(&op);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+/// base + stride * iv, with the arithmetic left out where it does nothing.
+static Value addScaled(ImplicitLocOpBuilder &b, Value base, Value iv, int64_t stride) {
+  if (stride == 0)
+    return base;
+  Value term = iv;
+  if (stride != 1)
+    term = arith::MulIOp::create(b, iv, arith::ConstantIndexOp::create(b, stride));
+  return base ? arith::AddIOp::create(b, base, term).getResult() : term;
+}
+
+Value BodyEmitter::baseAddress(ImplicitLocOpBuilder &b, const Access &access,
+                               ArrayRef<Value> ivs) {
+  Value base = arith::ConstantIndexOp::create(b, access.offset);
+  for (auto [loop, iv] : llvm::enumerate(ivs))
+    if (static_cast<int>(loop) != vectorLoop)
+      base = addScaled(b, base, iv, access.strides[loop]);
+  return base;
+}
+
+Value BodyEmitter::address(ImplicitLocOpBuilder &b, const Access &access, Value iv) {
+  Value base = bases[&access - nest.accesses.data()];
+  return iv ? addScaled(b, base, iv, vectorStride(access)) : base;
+}
+
+/// Loads `lanes` elements that are `stride` apart.
+static Value loadLanes(ImplicitLocOpBuilder &b, Value flat, Value address, int64_t stride,
+                       unsigned lanes) {
+  if (lanes == 1 || stride == 0)
+    return memref::LoadOp::create(b, flat, address);
+  Type element = cast<MemRefType>(flat.getType()).getElementType();
+  auto type = VectorType::get({lanes}, element);
+  if (stride == 1)
+    return vector::LoadOp::create(b, type, flat, address);
+  SmallVector<Value> elements;
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    Value at = arith::AddIOp::create(b, address,
+                                     arith::ConstantIndexOp::create(b, int64_t(lane) * stride));
+    elements.push_back(memref::LoadOp::create(b, flat, at));
+  }
+  return vector::FromElementsOp::create(b, type, elements);
+}
+
+Value BodyEmitter::loadStep(ImplicitLocOpBuilder &b, const Access &access, Value iv,
+                            unsigned lanes) {
+  if (access.byValue)
+    return access.operand;
+  return loadLanes(b, flatBuffers.lookup(access.operand), address(b, access, iv),
+                   vectorStride(access), lanes);
+}
+
+Value BodyEmitter::loadOutput(ImplicitLocOpBuilder &b, unsigned output, Value iv,
+                              unsigned lanes) {
+  return loadStep(b, nest.outputs()[output], iv, lanes);
+}
+
+void BodyEmitter::storeOutput(ImplicitLocOpBuilder &b, unsigned output, Value iv, unsigned lanes,
+                              Value value) {
+  const Access &access = nest.outputs()[output];
+  Value flat = flatBuffers.lookup(access.operand);
+  Value at = address(b, access, iv);
+  if (lanes == 1) {
+    memref::StoreOp::create(b, value, flat, at);
+    return;
+  }
+  if (vectorStride(access) == 1) {
+    vector::StoreOp::create(b, value, flat, at);
+    return;
+  }
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    Value element = vector::ExtractOp::create(b, value, ArrayRef<int64_t>{lane});
+    Value offset = arith::ConstantIndexOp::create(b, int64_t(lane) * vectorStride(access));
+    memref::StoreOp::create(b, element, flat, arith::AddIOp::create(b, at, offset).getResult());
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Arithmetic
+//===----------------------------------------------------------------------===//
+
+Value BodyEmitter::loopIndex(ImplicitLocOpBuilder &b, linalg::IndexOp index) {
+  int loop = nest.loopOfDim[index.getDim()];
+  return loop < 0 ? arith::ConstantIndexOp::create(b, 0).getResult() : loopIvs[loop];
+}
+
+void BodyEmitter::emitScalar(ImplicitLocOpBuilder &b, Operation &op) {
+  if (auto index = dyn_cast<linalg::IndexOp>(op)) {
+    values.map(index.getResult(), loopIndex(b, index));
+    return;
+  }
+  Operation *clone = b.clone(op, values);
+  SmallVector<linalg::IndexOp> nested;
+  clone->walk([&](linalg::IndexOp index) { nested.push_back(index); });
+  for (linalg::IndexOp index : nested) {
+    index.replaceAllUsesWith(loopIndex(b, index));
+    index.erase();
+  }
+}
+
+Value BodyEmitter::asVector(ImplicitLocOpBuilder &b, Value bodyValue) {
+  Value value = lookup(bodyValue);
+  Kind kind = kindOf(bodyValue);
+  if (kind == Kind::Varying)
+    return value;
+  auto type = VectorType::get({stepLanes}, value.getType());
+  TypedAttr constant;
+  if (kind == Kind::Uniform && matchPattern(value, m_Constant(&constant)))
+    return arith::ConstantOp::create(b, DenseElementsAttr::get(type, Attribute(constant)));
+  Value vector = vector::BroadcastOp::create(b, type, value);
+  if (kind == Kind::Consecutive)
+    {
+    SmallVector<APInt> steps;
+    for (unsigned lane = 0; lane < stepLanes; ++lane)
+      steps.emplace_back(64, lane);
+    Value step = arith::ConstantOp::create(b, DenseElementsAttr::get(type, steps));
+    vector = arith::AddIOp::create(b, vector, step);
+  }
+  return vector;
+}
+
+/// table[i, j] with indices that differ per lane. Neighbouring elements are one load.
+Value BodyEmitter::emitGather(ImplicitLocOpBuilder &b, memref::LoadOp load) {
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  (void)load.getMemRefType().getStridesAndOffset(strides, offset);
+  Value flat = flatBuffers.lookup(load.getMemRef());
+  bool allScalar = llvm::none_of(
+      load.getIndices(), [&](Value index) { return kindOf(index) == Kind::Varying; });
+  int64_t stride = 0; // Between lanes, if no index varies freely.
+  Value base = arith::ConstantIndexOp::create(b, 0);
+  Value laneAddresses;
+  for (auto [index, indexStride] : llvm::zip(load.getIndices(), strides)) {
+    if (kindOf(index) != Kind::Varying) {
+      base = addScaled(b, base, lookup(index), indexStride);
+      stride += kindOf(index) == Kind::Consecutive ? indexStride : 0;
+      continue;
+    }
+    Value scaled = lookup(index);
+    Value factor = arith::ConstantOp::create(
+        b, DenseElementsAttr::get(cast<VectorType>(scaled.getType()),
+                                  b.getIndexAttr(indexStride)));
+    scaled = arith::MulIOp::create(b, scaled, factor);
+    laneAddresses = laneAddresses ? arith::AddIOp::create(b, laneAddresses, scaled) : scaled;
+  }
+  if (allScalar)
+    return loadLanes(b, flat, base, stride, stepLanes);
+  SmallVector<Value> elements;
+  for (unsigned lane = 0; lane < stepLanes; ++lane) {
+    Value at = vector::ExtractOp::create(b, laneAddresses, ArrayRef<int64_t>{lane});
+    at = arith::AddIOp::create(b, at, base);
+    if (stride != 0)
+      at = arith::AddIOp::create(b, at, arith::ConstantIndexOp::create(b, lane * stride));
+    elements.push_back(memref::LoadOp::create(b, flat, at));
+  }
+  auto type = VectorType::get({stepLanes}, load.getType());
+  return vector::FromElementsOp::create(b, type, elements);
+}
+
+void BodyEmitter::emitVector(ImplicitLocOpBuilder &b, Operation &op) {
+  Value bodyResult = op.getResult(0);
+  Kind kind = kindOf(bodyResult);
+  if (isa<linalg::IndexOp>(op)) {
+    values.map(bodyResult, loopIvs[vectorLoop]);
+  } else if (auto load = dyn_cast<memref::LoadOp>(op)) {
+    values.map(bodyResult, emitGather(b, load));
+  } else if (kind == Kind::Consecutive) {
+    emitScalar(b, op); // On the bases.
+  } else {
+    SmallVector<Value> operands;
+    for (Value operand : op.getOperands())
+      operands.push_back(asVector(b, operand));
+    auto type = VectorType::get({stepLanes}, bodyResult.getType());
+    values.map(bodyResult, emitLike(b, op, operands, type));
+  }
+}
+
+void BodyEmitter::emitOutputAddresses(ImplicitLocOpBuilder &b, ArrayRef<Value> ivs) {
+  bases.resize(nest.accesses.size());
+  for (unsigned output = 0; output < nest.numOutputs(); ++output)
+    bases[nest.numInputs() + output] = baseAddress(b, nest.outputs()[output], ivs);
+}
+
+void BodyEmitter::emitUniform(ImplicitLocOpBuilder &b, ArrayRef<Value> ivs) {
+  loopIvs.assign(ivs.begin(), ivs.end());
+  bases.resize(nest.accesses.size());
+  for (unsigned input = 0; input < nest.numInputs(); ++input)
+    bases[input] = baseAddress(b, nest.accesses[input], ivs);
+  if (vectorLoop < 0)
+    return;
+  Block *body = nest.op.getBody();
+  for (unsigned input = 0; input < nest.numInputs(); ++input)
+    if (BlockArgument argument = body->getArgument(input);
+        kindOf(argument) == Kind::Uniform && !argument.use_empty())
+      values.map(argument, loadStep(b, nest.accesses[input], Value(), 1));
+  for (Operation *op : uniformOps)
+    emitScalar(b, *op);
+}
+
+void BodyEmitter::emitVarying(ImplicitLocOpBuilder &b, Value iv, unsigned lanes,
+                              ArrayRef<Value> accumulators) {
+  stepLanes = lanes;
+  if (vectorLoop >= 0)
+    loopIvs[vectorLoop] = iv;
+  Block *body = nest.op.getBody();
+  for (unsigned input = 0; input < nest.numInputs(); ++input) {
+    BlockArgument argument = body->getArgument(input);
+    bool atStep = vectorLoop < 0 || kindOf(argument) == Kind::Varying;
+    if (atStep && !argument.use_empty())
+      values.map(argument, loadStep(b, nest.accesses[input], iv, lanes));
+  }
+  for (auto [output, accumulator] : llvm::enumerate(accumulators))
+    if (accumulator)
+      values.map(body->getArgument(nest.numInputs() + output), accumulator);
+  for (Operation *op : varyingOps) {
+    bool missesOperand = llvm::any_of(op->getOperands(), [&](Value operand) {
+      return operand.getParentBlock() == body && !values.contains(operand);
+    });
+    // What depends on an accumulator that was not given is the combination, done by the caller.
+    if (missesOperand)
+      continue;
+    if (lanes == 1)
+      emitScalar(b, *op);
+    else
+      emitVector(b, *op);
+  }
+}
+
+Value BodyEmitter::result(ImplicitLocOpBuilder &b, Value value) {
+  return stepLanes == 1 ? lookup(value) : asVector(b, value);
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Kernels to loops: chooses the units of work, emits the nest, and gives callers
+// their bounds. See Passes.td, and NestEmitter.h for the loops themselves.
+//
+//   func @k(%x, %y) { linalg.generic .. }        call @k(%x, %y)
+//   func @k(%x, %y, %begin, %end) {              call @k(%x, %y, %c0, %c256) {hjx.grain = 32}
+//     scf.for %unit = %begin to %end {
+//       %row0, %row1 = %unit / 64, %unit % 64
+//       .. loops of the op inside the row ..
+#include "lib/Codegen/Cpu/NestEmitter.h"
+#include "lib/Codegen/Cpu/Passes.h"
+
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+
+using namespace mlir;
+
+namespace hjx {
+#define GEN_PASS_DEF_GENERATEKERNELS
+#include "lib/Codegen/Cpu/Passes.h.inc"
+
+namespace {
+
+/// Enough units that threads share the work evenly; more would only cost index arithmetic.
+constexpr int64_t kEnoughUnits = 64;
+/// A chunk must last much longer than it takes to hand it to a thread.
+constexpr double kMinChunkNs = 10'000;
+
+/// How a kernel's work is cut into units.
+struct Partition {
+  SmallVector<int64_t> rows;  // Sizes of the row loops, slowest first.
+  int64_t numBlocks = 1;      // Of the vector loop, per row.
+  int64_t blockSize = 0;      // Iterations of the vector loop per block; 0: not cut.
+  int64_t numUnits() const {
+    return std::accumulate(rows.begin(), rows.end(), numBlocks, std::multiplies<>());
+  }
+};
+
+Partition choosePartition(LoopNest &nest, const Schedule &schedule) {
+  Partition partition;
+  for (unsigned loop : schedule.outer) {
+    if (partition.numUnits() >= kEnoughUnits)
+      break;
+    nest.loops[loop].row = partition.rows.size();
+    partition.rows.push_back(nest.loops[loop].size);
+  }
+  bool cutsVectorLoop = schedule.vectorLoop >= 0 && !schedule.vectorIsReduction(nest) &&
+                        partition.numUnits() < kEnoughUnits;
+  if (cutsVectorLoop) {
+    int64_t size = nest.loops[schedule.vectorLoop].size;
+    int64_t blocks = llvm::divideCeil(4 * kEnoughUnits, partition.numUnits());
+    int64_t blockSize = llvm::alignTo(llvm::divideCeil(size, blocks), schedule.lanes);
+    if (blockSize < size) {
+      partition.blockSize = blockSize;
+      partition.numBlocks = llvm::divideCeil(size, blockSize);
+    }
+  }
+  return partition;
+}
+
+/// Units per chunk of a parallel loop, or 0 if the kernel is too small for one.
+int64_t chooseGrain(const LoopNest &nest, const Partition &partition) {
+  double totalNs = estimatedIterationNs(nest);
+  for (const Loop &loop : nest.loops)
+    totalNs *= loop.size;
+  int64_t units = partition.numUnits();
+  if (units < 2 || totalNs < 2 * kMinChunkNs)
+    return 0;
+  auto grain = static_cast<int64_t>(kMinChunkNs / (totalNs / units)) + 1;
+  return std::max(grain, llvm::divideCeilSigned(units, kEnoughUnits));
+}
+
+/// The rank-1 buffer that begins at the first element of `buffer` and covers it.
+Value flatten(ImplicitLocOpBuilder &b, Value buffer) {
+  auto type = cast<MemRefType>(buffer.getType());
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  (void)type.getStridesAndOffset(strides, offset);
+  int64_t span = type.getNumElements() == 0 ? 0 : 1;
+  for (auto [size, stride] : llvm::zip(type.getShape(), strides))
+    span += span ? (size - 1) * stride : 0;
+  if (type.getRank() == 1 && type.getLayout().isIdentity())
+    return buffer;
+  auto metadata = memref::ExtractStridedMetadataOp::create(b, buffer);
+  auto layout = StridedLayoutAttr::get(b.getContext(), offset, {1});
+  auto flatType = MemRefType::get({span}, type.getElementType(), layout);
+  OpFoldResult start = b.getIndexAttr(offset);
+  if (ShapedType::isDynamic(offset))
+    start = metadata.getOffset();
+  return memref::ReinterpretCastOp::create(b, flatType, metadata.getBaseBuffer(), start,
+                                           ArrayRef<OpFoldResult>{b.getIndexAttr(span)},
+                                           ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
+}
+
+class KernelGenerator {
+public:
+  explicit KernelGenerator(func::FuncOp kernel) : kernel(kernel), b(kernel.getLoc(), kernel) {}
+
+  int64_t numUnits = 1, grain = 0;
+
+  LogicalResult generate() {
+    auto ops = llvm::to_vector(kernel.getOps<linalg::GenericOp>());
+    if (ops.size() != 1)
+      return kernel.emitOpError("expected a kernel of one linalg.generic, got ") << ops.size();
+    addBounds();
+    FailureOr<LoopNest> nest = LoopNest::get(ops.front());
+    if (failed(nest)) {
+      IRRewriter rewriter(ops.front());
+      if (failed(linalg::linalgOpToLoops(rewriter, ops.front())))
+        return ops.front().emitOpError("has no loops");
+      rewriter.eraseOp(ops.front());
+      return success();
+    }
+    nest->collapseAll();
+    Schedule schedule = Schedule::choose(*nest);
+    Partition partition = choosePartition(*nest, schedule);
+    numUnits = partition.numUnits();
+    grain = chooseGrain(*nest, partition);
+    emit(*nest, schedule, partition);
+    ops.front().erase();
+    return success();
+  }
+
+private:
+  void addBounds() {
+    unsigned numArguments = kernel.getNumArguments();
+    Type index = b.getIndexType();
+    // Inserting fails only where the function has no body.
+    (void)kernel.insertArguments({numArguments, numArguments}, {index, index}, {{}, {}},
+                                 {kernel.getLoc(), kernel.getLoc()});
+    begin = kernel.getArgument(numArguments);
+    end = kernel.getArgument(numArguments + 1);
+  }
+
+  Value constant(int64_t value) { return arith::ConstantIndexOp::create(b, value); }
+
+  void emit(const LoopNest &nest, const Schedule &schedule, const Partition &partition) {
+    b.setInsertionPoint(nest.op);
+    IRMapping flatBuffers;
+    for (BlockArgument argument : kernel.getArguments())
+      if (isa<MemRefType>(argument.getType()))
+        flatBuffers.map(Value(argument), flatten(b, argument));
+    auto units = scf::ForOp::create(b, begin, end, constant(1));
+    b.setInsertionPointToStart(units.getBody());
+    Value unit = units.getInductionVar();
+    std::optional<VectorRange> range;
+    if (partition.blockSize) {
+      Value block = takeDigit(unit, partition.numBlocks, !partition.rows.empty());
+      Value first = arith::MulIOp::create(b, block, constant(partition.blockSize));
+      Value past = arith::AddIOp::create(b, first, constant(partition.blockSize));
+      Value size = constant(nest.loops[schedule.vectorLoop].size);
+      range = VectorRange{first, arith::MinSIOp::create(b, past, size)};
+    }
+    SmallVector<Value> rowIvs(partition.rows.size());
+    for (int64_t row = partition.rows.size() - 1; row >= 0; --row)
+      rowIvs[row] = takeDigit(unit, partition.rows[row], row > 0);
+    NestEmitter(b, nest, schedule, flatBuffers).emit(rowIvs, range);
+  }
+
+  /// number % radix, leaving number / radix; the slowest digit is what is left.
+  Value takeDigit(Value &number, int64_t radix, bool hasMore) {
+    if (!hasMore)
+      return number;
+    Value digit = arith::RemUIOp::create(b, number, constant(radix));
+    number = arith::DivUIOp::create(b, number, constant(radix));
+    return digit;
+  }
+
+  func::FuncOp kernel;
+  ImplicitLocOpBuilder b;
+  Value begin, end;
+};
+
+struct GenerateKernels : impl::GenerateKernelsBase<GenerateKernels> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    struct Work {
+      int64_t numUnits, grain;
+    };
+    llvm::StringMap<Work> works;
+    for (auto kernel : module.getOps<func::FuncOp>()) {
+      if (!kernel->hasAttr(kKernelAttr))
+        continue;
+      KernelGenerator generator(kernel);
+      if (failed(generator.generate()))
+        return signalPassFailure();
+      works[kernel.getName()] = {generator.numUnits, generator.grain};
+    }
+    module.walk([&](func::CallOp call) {
+      auto work = works.find(call.getCallee());
+      if (work == works.end())
+        return;
+      ImplicitLocOpBuilder b(call.getLoc(), call);
+      call->insertOperands(
+          call->getNumOperands(),
+          {arith::ConstantIndexOp::create(b, 0),
+           arith::ConstantIndexOp::create(b, work->second.numUnits)});
+      if (work->second.grain > 0)
+        call->setAttr(kGrainAttr, b.getI64IntegerAttr(work->second.grain));
+    });
+  }
+};
+
+} // namespace
+} // namespace hjx
