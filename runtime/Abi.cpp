@@ -11,9 +11,24 @@ void hjx_rt_parallel_for(void (*body)(void *, int64_t, int64_t), void *env, int6
   hjx::ThreadPool::global().parallelFor(body, env, n, grain);
 }
 
+void hjx_rt_parallel_parts(int64_t parts, void (*body)(void *, int64_t), void *context) {
+  struct Parts {
+    void (*body)(void *, int64_t);
+    void *context;
+  } env{body, context};
+  hjx::ThreadPool::global().parallelFor(
+      [](void *raw, int64_t begin, int64_t end) {
+        auto *env = static_cast<Parts *>(raw);
+        for (int64_t part = begin; part < end; ++part)
+          env->body(env->context, part);
+      },
+      &env, parts, /*grain=*/1);
+}
+
 absl::Span<const hjx::AbiSymbol> hjx::abiSymbols() {
   static const AbiSymbol symbols[] = {
       {"hjx_rt_parallel_for", reinterpret_cast<void *>(&hjx_rt_parallel_for)},
+      {"hjx_rt_parallel_parts", reinterpret_cast<void *>(&hjx_rt_parallel_parts)},
   };
   return symbols;
 }

@@ -21,6 +21,10 @@
 HJX_ABI void hjx_rt_parallel_for(void (*body)(void *env, int64_t begin, int64_t end), void *env,
                                  int64_t n, int64_t grain);
 
+/// Runs `body(context, part)` for each part in [0, parts) on the pool of the process.
+HJX_ABI void hjx_rt_parallel_parts(int64_t parts, void (*body)(void *context, int64_t part),
+                                   void *context);
+
 namespace hjx {
 
 /// A name that compiled code may refer to, and where it is.

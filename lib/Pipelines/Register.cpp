@@ -6,7 +6,9 @@
 #include "dialects/check/Check.h"
 #include "dialects/hjx/Hjx.h"
 #include "lib/Batching/Passes.h"
+#include "lib/Codegen/Cpu/Passes.h"
 #include "lib/Interpreter/Passes.h"
+#include "lib/Target/Passes.h"
 
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Transforms/Passes.h"
@@ -24,10 +26,14 @@ void hjx::registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<mlir::tensor::TensorDialect>();
   registry.insert<mlir::vector::VectorDialect>();
   mlir::func::registerInlinerExtension(registry);
+  registerCpuCodegenDialects(registry);
+  registerTargetDialects(registry);
 }
 
 void hjx::registerAllPasses() {
   registerBatchingPasses();
+  registerHjxCpuCodegenPasses();
+  registerHjxTargetPasses();
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
   mlir::registerInlinerPass();

@@ -70,6 +70,8 @@ private:
         continue;
       SmallVector<int64_t> strides;
       int64_t offset;
+      if (memref.hasStaticShape() && memref.getNumElements() == 0)
+        continue; // Strides of what is never touched.
       if (!memref.hasStaticShape() || failed(memref.getStridesAndOffset(strides, offset)) ||
           llvm::is_contained(strides, ShapedType::kDynamic))
         return func.emitOpError("expected buffers of static shape and strides, got ") << memref;
@@ -88,7 +90,8 @@ private:
     descriptor.setConstantOffset(b, b.getLoc(), 0);
     for (auto [dim, size] : llvm::enumerate(type.getShape())) {
       descriptor.setConstantSize(b, b.getLoc(), dim, size);
-      descriptor.setConstantStride(b, b.getLoc(), dim, strides[dim]);
+      descriptor.setConstantStride(b, b.getLoc(), dim,
+                                   type.getNumElements() == 0 ? 0 : strides[dim]);
     }
     return castTo(b, type, descriptor);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The order of the passes from kernels to the LLVM dialect.
+#include "lib/Codegen/Math/ExpandMath.h"
 #include "lib/Target/Passes.h"
 
 #include "mlir/Conversion/Passes.h"
@@ -14,13 +15,18 @@
 using namespace mlir;
 
 void hjx::buildToMachinePipeline(OpPassManager &pm) {
+  pm.addPass(createExpandMathPass());
+  // Arithmetic on bfloat16 is arithmetic in single precision, rounded by integer code: the
+  // processor's own conversion flushes subnormals, and older ones have none.
+  arith::ArithEmulateUnsupportedFloatsOptions emulate;
+  emulate.sourceTypeStrs = {"bf16"};
+  emulate.targetTypeStr = "f32";
+  pm.addPass(arith::createArithEmulateUnsupportedFloats(emulate));
+  arith::ArithExpandOpsPassOptions expand;
+  expand.includeBf16 = true;
+  pm.addPass(arith::createArithExpandOpsPass(expand));
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
-  pm.addPass(arith::createArithExpandOpsPass([] {
-    arith::ArithExpandOpsPassOptions options;
-    options.includeBf16 = true;
-    return options;
-  }()));
   pm.addPass(createLowerKernelAbi());
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(createConvertKernelToLlvm());

@@ -80,13 +80,10 @@ Value Combiner::reduceLanes(ImplicitLocOpBuilder &b, Value vector) const {
   if (!type)
     return vector;
   for (int64_t lanes = type.getNumElements() / 2; lanes >= 1; lanes /= 2) {
-    Value low = vector::ExtractStridedSliceOp::create(b, vector, ArrayRef<int64_t>{0},
-                                                      ArrayRef<int64_t>{lanes},
-                                                      ArrayRef<int64_t>{1});
-    Value high = vector::ExtractStridedSliceOp::create(b, vector, ArrayRef<int64_t>{lanes},
-                                                       ArrayRef<int64_t>{lanes},
-                                                       ArrayRef<int64_t>{1});
-    vector = emit(b, low, high);
+    auto low = llvm::to_vector(llvm::seq<int64_t>(0, lanes));
+    auto high = llvm::to_vector(llvm::seq<int64_t>(lanes, 2 * lanes));
+    vector = emit(b, vector::ShuffleOp::create(b, vector, vector, low),
+                  vector::ShuffleOp::create(b, vector, vector, high));
   }
   return vector::ExtractOp::create(b, vector, ArrayRef<int64_t>{0});
 }

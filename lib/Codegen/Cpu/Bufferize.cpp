@@ -10,7 +10,7 @@
 //   scf.for iter_args(%h = ..) { .. yield (%new written into %h) }
 //
 //   %r = scf.if { yield %a } else { yield %b }             // two buffers with one name
-//   %e = tensor.empty; %r = scf.if { yield (%a written into %e) } else { .. %b .. }
+//   %d = alloc_tensor; %r = scf.if { yield (%a written into %d) } else { .. %b .. }
 //
 // "Written into" is bufferization.materialize_in_destination. Where the value is
 // computed by an op that fills an empty tensor, that tensor is replaced by the
@@ -98,8 +98,9 @@ void yieldIntoOneBuffer(Operation *op) {
   SmallVector<Value> destinations;
   for (Type type : op->getResultTypes()) {
     auto tensorType = dyn_cast<RankedTensorType>(type);
+    // Not an empty tensor: the search for a better destination replaces those branch by branch.
     destinations.push_back(
-        tensorType ? tensor::EmptyOp::create(b, tensorType.getShape(), tensorType.getElementType())
+        tensorType ? bufferization::AllocTensorOp::create(b, tensorType, ValueRange()).getResult()
                    : Value());
   }
   for (Region &region : op->getRegions()) {
@@ -252,6 +253,37 @@ private:
   SmallVector<Value> argumentTensors, destinations;
 };
 
+Value skipCasts(Value buffer) {
+  while (auto cast = buffer.getDefiningOp<memref::CastOp>())
+    buffer = cast.getSource();
+  return buffer;
+}
+
+/// Where all branches of an op yield one buffer from outside, that buffer is the result: the type
+/// of the result has forgotten its layout, and the memory plan sees a shorter life.
+void forwardBranchResults(func::FuncOp func) {
+  func.walk([](Operation *op) {
+    if (!isa<scf::IfOp, scf::IndexSwitchOp>(op))
+      return;
+    for (OpResult result : op->getResults()) {
+      if (!isa<MemRefType>(result.getType()))
+        continue;
+      llvm::SmallDenseSet<Value> yielded;
+      for (Region &region : op->getRegions())
+        for (Block &block : region)
+          yielded.insert(
+              skipCasts(block.getTerminator()->getOperand(result.getResultNumber())));
+      Value buffer = *yielded.begin();
+      if (yielded.size() != 1 || op->isAncestor(buffer.getParentRegion()->getParentOp()))
+        continue;
+      OpBuilder b(op);
+      if (buffer.getType() != result.getType())
+        buffer = memref::CastOp::create(b, op->getLoc(), result.getType(), buffer);
+      result.replaceAllUsesWith(buffer);
+    }
+  });
+}
+
 struct Bufferize : impl::BufferizeBase<Bufferize> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
@@ -277,7 +309,10 @@ struct Bufferize : impl::BufferizeBase<Bufferize> {
       return success();
     };
     bufferization::BufferizationState state;
-    return bufferization::runOneShotBufferize(func, options, state);
+    if (failed(bufferization::runOneShotBufferize(func, options, state)))
+      return failure();
+    forwardBranchResults(func);
+    return success();
   }
 
   static LogicalResult chooseDestinations(func::FuncOp func) {

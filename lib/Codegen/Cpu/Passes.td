@@ -46,16 +46,25 @@ def WidenBools : Pass<"hjx-widen-bools", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::arith::ArithDialect"];
 }
 
+def GeneralizeCopies : Pass<"hjx-generalize-copies", "mlir::func::FuncOp"> {
+  let summary = "Make copies of buffers structured ops";
+  let dependentDialects = ["mlir::linalg::LinalgDialect"];
+}
+
 def OutlineKernels : Pass<"hjx-outline-kernels", "mlir::ModuleOp"> {
   let summary = "Make each structured op a call of a kernel";
   let description = [{
     A `linalg.generic` on buffers becomes a call of a private function with the
-    attribute `hjx.kernel` that holds it; copies become kernels too. Ops with the
-    same structure and types share one function: a network of twelve equal layers
-    compiles each kernel once. Constants go into the kernel, buffer offsets stay
+    attribute `hjx.kernel` that holds it. Ops with the same
+    structure and types share one function: a network of twelve equal layers compiles each kernel once. Constants go into the kernel, buffer offsets stay
     with the caller.
   }];
-  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::memref::MemRefDialect"];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::LLVM::LLVMDialect",
+                           "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect"];
+  let options = [
+    Option<"numThreads", "num-threads", "int64_t", /*default=*/"0",
+           "Into how many parts a matrix product may be split; 0: as many as the pool has threads">,
+  ];
 }
 
 def GenerateKernels : Pass<"hjx-generate-kernels", "mlir::ModuleOp"> {

@@ -23,6 +23,7 @@ void hjx::buildToKernelPipeline(OpPassManager &pm, const KernelPipelineOptions &
   pm.addPass(createBufferize());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  pm.addNestedPass<func::FuncOp>(createGeneralizeCopies());
   pm.addPass(createWidenBools());
   if (options.scalarLoops) {
     pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());

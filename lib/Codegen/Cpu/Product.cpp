@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Recognition of matrix products by strides: see the header.
+#include "lib/Codegen/Cpu/Product.h"
+
+using namespace mlir;
+using namespace hjx;
+
+namespace {
+
+/// What the body multiplies and adds.
+struct ProductBody {
+  unsigned lhs = 0, rhs = 0; // Operands of the op.
+  bool isUnsigned = false;
+};
+
+/// Operand behind `value`, through a widening conversion.
+std::optional<unsigned> sourceOperand(Value value, bool &isUnsigned) {
+  if (Operation *op = value.getDefiningOp()) {
+    if (!isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(op) || !op->hasOneUse())
+      return std::nullopt;
+    isUnsigned = isa<arith::ExtUIOp>(op);
+    value = op->getOperand(0);
+  }
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument)
+    return std::nullopt;
+  return argument.getArgNumber();
+}
+
+/// yield(accumulator + extend(lhs) * extend(rhs)), the operands of + and * in any order.
+std::optional<ProductBody> matchBody(linalg::GenericOp op) {
+  if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1)
+    return std::nullopt;
+  Block *body = op.getBody();
+  Operation *add = body->getTerminator()->getOperand(0).getDefiningOp();
+  if (!isa_and_present<arith::AddFOp, arith::AddIOp>(add))
+    return std::nullopt;
+  Value accumulator = body->getArgument(2);
+  if (!accumulator.hasOneUse() || *accumulator.getUsers().begin() != add)
+    return std::nullopt;
+  Value product = add->getOperand(add->getOperand(0) == accumulator ? 1 : 0);
+  Operation *multiply = product.getDefiningOp();
+  if (!isa_and_present<arith::MulFOp, arith::MulIOp>(multiply) || !multiply->hasOneUse())
+    return std::nullopt;
+  bool lhsUnsigned = false, rhsUnsigned = false;
+  std::optional<unsigned> lhs = sourceOperand(multiply->getOperand(0), lhsUnsigned);
+  std::optional<unsigned> rhs = sourceOperand(multiply->getOperand(1), rhsUnsigned);
+  if (!lhs || !rhs || *lhs > 1 || *rhs > 1 || *lhs == *rhs || lhsUnsigned != rhsUnsigned)
+    return std::nullopt;
+  return ProductBody{*lhs, *rhs, lhsUnsigned};
+}
+
+std::optional<GemmConfig> configFor(Type lhs, Type rhs, Type result, bool isUnsigned) {
+  if (lhs != rhs)
+    return std::nullopt;
+  GemmConfig config;
+  config.operandType = lhs;
+  config.resultType = config.accumulatorType = result;
+  config.unsignedOperands = isUnsigned;
+  Builder b(lhs.getContext());
+  // Sums are kept in single precision at least and rounded once.
+  if (result.isF16() || result.isBF16())
+    config.accumulatorType = b.getF32Type();
+  auto isKnown = [](Type type) {
+    return type.isF16() || type.isBF16() || type.isF32() || type.isF64() ||
+           type.isInteger(8) || type.isInteger(16) || type.isInteger(32) || type.isInteger(64);
+  };
+  if (!isKnown(lhs) || !isKnown(result) || isa<FloatType>(lhs) != isa<FloatType>(result) ||
+      result.getIntOrFloatBitWidth() < lhs.getIntOrFloatBitWidth())
+    return std::nullopt;
+  return config;
+}
+
+/// Takes the loop of the largest size out of `loops`; size 1 if there is none.
+int takeLargest(SmallVectorImpl<unsigned> &loops, const LoopNest &nest) {
+  if (loops.empty())
+    return -1;
+  auto *it = llvm::max_element(loops, [&](unsigned a, unsigned b) {
+    return nest.loops[a].size < nest.loops[b].size;
+  });
+  unsigned loop = *it;
+  loops.erase(it);
+  return loop;
+}
+
+} // namespace
+
+/// Below this a kernel's packing costs more than it saves.
+static constexpr int64_t kMinRowsOrColumns = 4, kMinMultiplications = 512;
+
+std::optional<Product> Product::match(linalg::GenericOp op) {
+  std::optional<ProductBody> body = matchBody(op);
+  if (!body)
+    return std::nullopt;
+  FailureOr<LoopNest> nest = LoopNest::get(op);
+  if (failed(nest) || nest->isEmpty() || nest->accesses[0].byValue || nest->accesses[1].byValue)
+    return std::nullopt;
+  nest->collapseAll();
+  const Access &result = nest->accesses[2];
+
+  SmallVector<unsigned> batch, rows, columns, sums;
+  for (auto [loop, info] : llvm::enumerate(nest->loops)) {
+    bool inLhs = nest->accesses[body->lhs].strides[loop] != 0;
+    bool inRhs = nest->accesses[body->rhs].strides[loop] != 0;
+    bool inResult = result.strides[loop] != 0;
+    if (info.isReduction == inResult)
+      return std::nullopt;
+    if (inLhs && inRhs)
+      (inResult ? batch : sums).push_back(loop);
+    else if (inLhs && inResult)
+      rows.push_back(loop);
+    else if (inRhs && inResult)
+      columns.push_back(loop);
+    else
+      return std::nullopt;
+  }
+  int row = takeLargest(rows, *nest), column = takeLargest(columns, *nest);
+  int sum = takeLargest(sums, *nest);
+  // Rows of the result should be contiguous: exchange the factors if its columns are.
+  if (row >= 0 && column >= 0 && result.strides[row] == 1 && result.strides[column] != 1) {
+    std::swap(row, column);
+    std::swap(body->lhs, body->rhs);
+    std::swap(rows, columns);
+  }
+  const Access &lhs = nest->accesses[body->lhs], &rhs = nest->accesses[body->rhs];
+  std::optional<GemmConfig> config = configFor(
+      getElementTypeOrSelf(lhs.operand.getType()), getElementTypeOrSelf(rhs.operand.getType()),
+      getElementTypeOrSelf(result.operand.getType()), body->isUnsigned);
+  if (!config)
+    return std::nullopt;
+
+  Product product;
+  product.config = *config;
+  product.lhsOperand = body->lhs;
+  product.lhsOffset = lhs.offset;
+  product.rhsOffset = rhs.offset;
+  product.resultOffset = result.offset;
+  auto size = [&](int loop) { return loop < 0 ? 1 : nest->loops[loop].size; };
+  auto stride = [](const Access &access, int loop) { return loop < 0 ? 0 : access.strides[loop]; };
+  // Rows and columns that did not collapse with the others are batch axes that leave one of the
+  // factors where it is.
+  batch.append(rows);
+  batch.append(columns);
+  llvm::sort(batch, [&](unsigned a, unsigned b) { return size(a) < size(b); });
+  int batch1 = batch.empty() ? -1 : static_cast<int>(batch.pop_back_val());
+  int batch0 = batch.empty() ? -1 : static_cast<int>(batch.pop_back_val());
+  product.sizes = {size(batch0), size(batch1), size(row), size(column), size(sum)};
+  product.lhs = {stride(lhs, batch0), stride(lhs, batch1), stride(lhs, row), stride(lhs, sum)};
+  product.rhs = {stride(rhs, batch0), stride(rhs, batch1), stride(rhs, sum), stride(rhs, column)};
+  product.result = {stride(result, batch0), stride(result, batch1), stride(result, row),
+                    stride(result, column)};
+  for (auto [isSum, loops] : {std::make_pair(false, &batch), std::make_pair(true, &sums)})
+    for (unsigned loop : *loops)
+      product.outer.push_back({size(loop), lhs.strides[loop], rhs.strides[loop],
+                               result.strides[loop], isSum});
+  const GemmSizes &sizes = product.sizes;
+  if (sizes.m < kMinRowsOrColumns || sizes.n < kMinRowsOrColumns ||
+      sizes.m * sizes.n * sizes.k < kMinMultiplications)
+    return std::nullopt;
+  return product;
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Structured ops that are matrix products, whatever their layout and batch axes.
+//
+// Concept. A contraction is recognised by its strides alone: a loop that moves both
+// operands and the result is a batch axis, one that moves lhs and result a row (m),
+// rhs and result a column (n), lhs and rhs a summed axis (k). After collapsing
+// loops that belong together, one m, n and k each go to the generated kernel, two
+// batch axes too, and what is left becomes loops around the call:
+//
+//   q[b, i, h, d] * k[b, j, h, d] -> s[b, h, i, j]     no transposition is made:
+//   batch b, h   m = i   n = j   k = d                 heads are strides
+#pragma once
+
+#include "lib/Codegen/Cpu/Gemm.h"
+#include "lib/Codegen/Cpu/LoopNest.h"
+
+namespace hjx {
+
+struct Product {
+  GemmConfig config;
+  GemmSizes sizes;
+  /// Element strides of one matrix along the batch axes, its rows and its columns.
+  struct Strides {
+    int64_t batch0 = 0, batch1 = 0, row = 0, col = 0;
+  };
+  Strides lhs, rhs, result;
+  unsigned lhsOperand = 0; // Which operand of the op is the kernel's A: 1 if they are exchanged.
+
+  /// A loop around the kernel: over what is left of batch and summed axes.
+  struct OuterLoop {
+    int64_t size, lhsStride, rhsStride, resultStride;
+    bool isSum;
+  };
+  llvm::SmallVector<OuterLoop> outer;
+  int64_t lhsOffset = 0, rhsOffset = 0, resultOffset = 0; // In elements.
+
+  /// Returns how `op`, on buffers, is a product; nullopt if it is not, or is one that loops do as
+  /// well (a matrix and a vector, tiny axes, operands of mixed types).
+  static std::optional<Product> match(mlir::linalg::GenericOp op);
+};
+
+} // namespace hjx
