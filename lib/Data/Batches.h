@@ -6,8 +6,7 @@
 // neighbours share one: the last target of one is the first input of the next. The micro-batch
 // of (step, micro, rank) has serial number (step * accumulate + micro) * world + rank; its rows
 // are the windows at serial numbers serial * B ... serial * B + B - 1, counted on over epochs.
-#ifndef HJX_LIB_DATA_BATCHES_H
-#define HJX_LIB_DATA_BATCHES_H
+#pragma once
 
 #include "lib/Data/Tokens.h"
 
@@ -62,5 +61,3 @@ private:
 uint64_t stepsForTokens(uint64_t minTokens, uint64_t tokensPerStep);
 
 } // namespace hjx
-
-#endif // HJX_LIB_DATA_BATCHES_H

@@ -11,8 +11,7 @@
 // The files spell bytes as characters: printable bytes as themselves, the other 68 as
 // U+0100 + n (a blank is U+0120).
 // Source: openai/gpt-2 src/encoder.py; openai/tiktoken for bytes instead of characters.
-#ifndef HJX_LIB_DATA_BPETOKENIZER_H
-#define HJX_LIB_DATA_BPETOKENIZER_H
+#pragma once
 
 #include "lib/Data/Tokenizer.h"
 
@@ -30,5 +29,3 @@ absl::StatusOr<std::unique_ptr<Tokenizer>> parseBpeTokenizer(std::string_view vo
                                                              std::string_view merges);
 
 } // namespace hjx
-
-#endif // HJX_LIB_DATA_BPETOKENIZER_H

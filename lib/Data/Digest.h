@@ -2,8 +2,7 @@
 //
 // Two digests for two purposes: SHA-256 (libmd) where a file must be the file that is meant,
 // XXH3-64 (libxxhash) where a run prints a short fingerprint of many gigabytes of parameters.
-#ifndef HJX_LIB_DATA_DIGEST_H
-#define HJX_LIB_DATA_DIGEST_H
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -18,5 +17,3 @@ std::string sha256Hex(std::string_view bytes);
 uint64_t xxh3(std::string_view bytes);
 
 } // namespace hjx
-
-#endif // HJX_LIB_DATA_DIGEST_H

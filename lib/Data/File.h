@@ -7,8 +7,7 @@
 // pread() serves the same page cache, costs one call per token window or tensor, and
 // turns the same accident into an error. Callers always receive a copy in memory of
 // their own, so the alignment of data inside a file never matters either.
-#ifndef HJX_LIB_DATA_FILE_H
-#define HJX_LIB_DATA_FILE_H
+#pragma once
 
 #include "lib/Data/Status.h"
 
@@ -73,5 +72,3 @@ absl::Status writeFileAtomically(const std::string &path, std::string_view bytes
 absl::Status syncDirectory(const std::string &path);
 
 } // namespace hjx
-
-#endif // HJX_LIB_DATA_FILE_H

@@ -2,8 +2,7 @@
 //
 // An array in host memory, owned or borrowed: what the file formats read and write.
 // It has no arithmetic; device buffers and hjx::Array copy from and to it.
-#ifndef HJX_LIB_DATA_HOSTTENSOR_H
-#define HJX_LIB_DATA_HOSTTENSOR_H
+#pragma once
 
 #include "lib/Data/StoredType.h"
 
@@ -42,5 +41,3 @@ template <typename Range> std::string_view bytesOf(const Range &values) {
 }
 
 } // namespace hjx
-
-#endif // HJX_LIB_DATA_HOSTTENSOR_H

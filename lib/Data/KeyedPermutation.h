@@ -15,8 +15,7 @@
 // Choices not taken: drawing with replacement (nanoGPT; no epochs, some text never seen), and a
 // stored shuffled list (llm.c; 8 bytes a window in every checkpoint).
 // Source: Black & Rogaway 2002, "Ciphers with arbitrary finite domains".
-#ifndef HJX_LIB_DATA_KEYEDPERMUTATION_H
-#define HJX_LIB_DATA_KEYEDPERMUTATION_H
+#pragma once
 
 #include <array>
 #include <cstddef>
@@ -41,5 +40,3 @@ private:
 };
 
 } // namespace hjx
-
-#endif // HJX_LIB_DATA_KEYEDPERMUTATION_H

@@ -8,8 +8,7 @@
 // Only plain little-endian arrays: big-endian, structured, string and pickled (object) arrays
 // are errors. NumPy has no bfloat16; BF16 travels by safetensors.
 // Source: numpy/lib/format.py (NEP 1).
-#ifndef HJX_LIB_DATA_NPY_H
-#define HJX_LIB_DATA_NPY_H
+#pragma once
 
 #include "lib/Data/File.h"
 #include "lib/Data/HostTensor.h"
@@ -23,5 +22,3 @@ absl::StatusOr<HostTensor> readNpy(const std::string &path);
 absl::Status writeNpy(const std::string &path, const TensorView &tensor, int major = 1);
 
 } // namespace hjx
-
-#endif // HJX_LIB_DATA_NPY_H

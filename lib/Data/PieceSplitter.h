@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // GPT-2's pre-tokenisation: text into pieces that merges never cross.
-#ifndef HJX_LIB_DATA_PIECESPLITTER_H
-#define HJX_LIB_DATA_PIECESPLITTER_H
+#pragma once
 
 #include "lib/Data/Status.h"
 
@@ -25,5 +24,3 @@ private:
 };
 
 } // namespace hjx
-
-#endif // HJX_LIB_DATA_PIECESPLITTER_H

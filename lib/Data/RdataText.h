@@ -11,8 +11,7 @@
 //
 // of which this reads the kind that such packages use: character vectors of serialisation
 // version 3. Source: R Internals, section 1.8.
-#ifndef HJX_LIB_DATA_RDATATEXT_H
-#define HJX_LIB_DATA_RDATATEXT_H
+#pragma once
 
 #include "lib/Data/Status.h"
 
@@ -26,5 +25,3 @@ inline constexpr std::string_view kAustenSha256 =
     "65b434d16a8755142bfa95ba19c5f9abd0d30cf3dffe3b6793e834f9f56dcc96";
 
 } // namespace hjx
-
-#endif // HJX_LIB_DATA_RDATATEXT_H

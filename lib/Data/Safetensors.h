@@ -10,8 +10,7 @@
 // errors, and the numbers of tensors and metadata entries are bounded, so that the memory
 // used stays within a small multiple of the header. It never maps the file; see File.h.
 // Source: huggingface/safetensors, tensor.rs.
-#ifndef HJX_LIB_DATA_SAFETENSORS_H
-#define HJX_LIB_DATA_SAFETENSORS_H
+#pragma once
 
 #include "lib/Data/File.h"
 #include "lib/Data/HostTensor.h"
@@ -67,5 +66,3 @@ absl::Status writeSafetensors(const std::string &path, std::vector<TensorView> t
                               const std::map<std::string, std::string> &metadata = {});
 
 } // namespace hjx
-
-#endif // HJX_LIB_DATA_SAFETENSORS_H

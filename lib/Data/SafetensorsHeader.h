@@ -3,8 +3,7 @@
 // The JSON part of a safetensors header, parsed as a stream of events: no tree is built,
 // so an input of ten million entries or a hundred thousand brackets costs no memory and is
 // refused at the first event that does not fit.
-#ifndef HJX_LIB_DATA_SAFETENSORSHEADER_H
-#define HJX_LIB_DATA_SAFETENSORSHEADER_H
+#pragma once
 
 #include "lib/Data/Safetensors.h"
 
@@ -20,5 +19,3 @@ absl::StatusOr<SafetensorsHeader> parseSafetensorsHeader(std::string_view subjec
                                                          std::string_view json);
 
 } // namespace hjx
-
-#endif // HJX_LIB_DATA_SAFETENSORSHEADER_H

@@ -8,11 +8,9 @@
 // subject first, then what was expected and what came, then one remedy. Everything
 // that a file can choose (names, dtypes, text) passes through printable() on its way
 // into a message: a tensor name must not be able to drive the reader's terminal.
-#ifndef HJX_LIB_DATA_STATUS_H
-#define HJX_LIB_DATA_STATUS_H
+#pragma once
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
+#include "runtime/Status.h"
 
 #include <cstdint>
 #include <string>
@@ -36,21 +34,3 @@ std::string printable(std::string_view text, size_t maxBytes = 80);
 std::string nearestName(std::string_view word, const std::vector<std::string> &candidates);
 
 } // namespace hjx
-
-#define HJX_RETURN_IF_ERROR(expr)                                                                  \
-  do {                                                                                             \
-    if (absl::Status hjxStatus = (expr); !hjxStatus.ok())                                          \
-      return hjxStatus;                                                                            \
-  } while (false)
-
-#define HJX_STATUS_CONCAT_INNER(a, b) a##b
-#define HJX_STATUS_CONCAT(a, b) HJX_STATUS_CONCAT_INNER(a, b)
-#define HJX_ASSIGN_OR_RETURN_INNER(result, lhs, expr)                                              \
-  auto result = (expr);                                                                            \
-  if (!result.ok())                                                                                \
-    return result.status();                                                                        \
-  lhs = *std::move(result)
-#define HJX_ASSIGN_OR_RETURN(lhs, expr)                                                            \
-  HJX_ASSIGN_OR_RETURN_INNER(HJX_STATUS_CONCAT(hjxResult, __LINE__), lhs, expr)
-
-#endif // HJX_LIB_DATA_STATUS_H

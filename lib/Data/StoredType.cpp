@@ -33,6 +33,35 @@ std::string_view storedTypeName(StoredType type) { return row(type).name; }
 unsigned storedTypeBits(StoredType type) { return row(type).bits; }
 bool isLoadable(StoredType type) { return type <= StoredType::C128; }
 
+std::optional<ElementType> elementTypeOf(StoredType type) {
+  switch (type) {
+  case StoredType::Bool:
+    return ElementType::I1;
+  case StoredType::U8:
+  case StoredType::I8:
+    return ElementType::I8;
+  case StoredType::U16:
+  case StoredType::I16:
+    return ElementType::I16;
+  case StoredType::U32:
+  case StoredType::I32:
+    return ElementType::I32;
+  case StoredType::U64:
+  case StoredType::I64:
+    return ElementType::I64;
+  case StoredType::F16:
+    return ElementType::F16;
+  case StoredType::BF16:
+    return ElementType::BF16;
+  case StoredType::F32:
+    return ElementType::F32;
+  case StoredType::F64:
+    return ElementType::F64;
+  default:
+    return std::nullopt;
+  }
+}
+
 std::optional<StoredType> parseSafetensorsType(std::string_view name) {
   for (size_t i = 0; i < std::size(kRows); ++i) {
     auto type = static_cast<StoredType>(i);

@@ -3,8 +3,9 @@
 // Element types as files name them, one table for safetensors and npy. The list is the
 // safetensors list, because a header must be checked even where a type cannot be used:
 // the sub-byte and 8-bit float types are known (their sizes are) but not loadable.
-#ifndef HJX_LIB_DATA_STOREDTYPE_H
-#define HJX_LIB_DATA_STOREDTYPE_H
+#pragma once
+
+#include "runtime/ElementType.h"
 
 #include <cstdint>
 #include <optional>
@@ -46,6 +47,9 @@ std::string_view storedTypeName(StoredType type);
 unsigned storedTypeBits(StoredType type);
 /// Whether hjx has an element type for it.
 bool isLoadable(StoredType type);
+/// The runtime's type with the same storage: unsigned and signed integers share one, complex
+/// numbers have none.
+std::optional<ElementType> elementTypeOf(StoredType type);
 /// Inverse of storedTypeName for the names that safetensors knows.
 std::optional<StoredType> parseSafetensorsType(std::string_view name);
 
@@ -58,5 +62,3 @@ std::optional<uint64_t> storedSizeBytes(StoredType type, std::span<const int64_t
 std::string describeTensor(StoredType type, std::span<const int64_t> shape);
 
 } // namespace hjx
-
-#endif // HJX_LIB_DATA_STOREDTYPE_H

@@ -5,8 +5,7 @@
 // Two tokenizers: bytes (256 ids, needs no files) and GPT-2's byte-pair encoding, read from
 // OpenAI's two files. Markers such as <|endoftext|> are ordinary text unless the caller asks
 // for them: text from strangers must not be able to end a document.
-#ifndef HJX_LIB_DATA_TOKENIZER_H
-#define HJX_LIB_DATA_TOKENIZER_H
+#pragma once
 
 #include "lib/Data/Status.h"
 
@@ -66,5 +65,3 @@ private:
 };
 
 } // namespace hjx
-
-#endif // HJX_LIB_DATA_TOKENIZER_H

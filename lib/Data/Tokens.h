@@ -11,8 +11,7 @@
 // Several files (a glob pattern) form one stream in the order of their names; a window may
 // cross from one shard into the next, so no shard loses its tail. Nothing but the text front
 // end holds more than the tokens asked for. Ids are checked against the vocabulary when read.
-#ifndef HJX_LIB_DATA_TOKENS_H
-#define HJX_LIB_DATA_TOKENS_H
+#pragma once
 
 #include "lib/Data/Status.h"
 
@@ -92,5 +91,3 @@ struct TokenSource::Split {
 };
 
 } // namespace hjx
-
-#endif // HJX_LIB_DATA_TOKENS_H

@@ -2,8 +2,7 @@
 //
 // The one question about UTF-8 that is asked here: where does the valid part end, and is what
 // follows broken or merely unfinished? (Unicode 15, table 3-7: no overlong forms, no surrogates.)
-#ifndef HJX_LIB_DATA_UTF8_H
-#define HJX_LIB_DATA_UTF8_H
+#pragma once
 
 #include <cstddef>
 #include <string_view>
@@ -21,5 +20,3 @@ Utf8Prefix scanUtf8(std::string_view text);
 inline bool isValidUtf8(std::string_view text) { return scanUtf8(text).badBytes == 0; }
 
 } // namespace hjx
-
-#endif // HJX_LIB_DATA_UTF8_H

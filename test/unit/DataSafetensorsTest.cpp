@@ -134,6 +134,17 @@ TEST_F(Safetensors, ReadsUnalignedAndSpacePaddedAndBlankLedHeaders) {
   }
 }
 
+TEST_F(Safetensors, RuntimeTypesHaveTheSameStorage) {
+  for (int i = 0; i <= static_cast<int>(StoredType::F4); ++i) {
+    auto type = static_cast<StoredType>(i);
+    std::optional<ElementType> element = elementTypeOf(type);
+    if (element)
+      EXPECT_EQ(sizeBytes(*element) * 8, storedTypeBits(type)) << storedTypeName(type);
+    bool complex = type == StoredType::C64 || type == StoredType::C128;
+    EXPECT_EQ(element.has_value(), isLoadable(type) && !complex) << storedTypeName(type);
+  }
+}
+
 TEST_F(Safetensors, EmptyFileOfTensorsIsLegal) {
   auto opened = open(file("{}"));
   ASSERT_THAT(opened, IsOk());

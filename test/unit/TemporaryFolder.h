@@ -2,8 +2,7 @@
 //
 // A fresh folder for one test, removed with everything in it at the end, and the matchers that
 // tests of status-returning code share.
-#ifndef HJX_TEST_UNIT_TEMPORARYFOLDER_H
-#define HJX_TEST_UNIT_TEMPORARYFOLDER_H
+#pragma once
 
 #include "absl/status/status.h"
 
@@ -70,5 +69,3 @@ MATCHER_P(FailsWith, text, "") {
 }
 
 } // namespace hjx::test
-
-#endif // HJX_TEST_UNIT_TEMPORARYFOLDER_H
