@@ -3,6 +3,8 @@
 // The three sentences of an error message, and what makes foreign text safe to print.
 #include "lib/Data/Status.h"
 
+#include "lib/Data/Utf8.h"
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
@@ -52,6 +54,30 @@ std::string printable(std::string_view text, size_t maxBytes) {
   }
   if (text.size() > maxBytes)
     out += "...";
+  return out;
+}
+
+std::string printableText(std::string_view text) {
+  std::string out;
+  auto escape = [&](std::string_view bytes) {
+    for (unsigned char c : bytes)
+      absl::StrAppendFormat(&out, "\\x%02x", c);
+  };
+  while (!text.empty()) {
+    Utf8Prefix prefix = scanUtf8(text);
+    for (size_t i = 0; i < prefix.validBytes; ++i) {
+      auto c = static_cast<unsigned char>(text[i]);
+      auto next = static_cast<unsigned char>(i + 1 < prefix.validBytes ? text[i + 1] : 0);
+      if (c == 0xc2 && next < 0xa0) // C1 in UTF-8
+        escape(text.substr(i++, 2));
+      else if ((c < 0x20 && c != '\n' && c != '\t') || c == 0x7f)
+        escape(text.substr(i, 1));
+      else
+        out.push_back(text[i]);
+    }
+    escape(text.substr(prefix.validBytes, prefix.badBytes));
+    text.remove_prefix(prefix.validBytes + prefix.badBytes);
+  }
   return out;
 }
 

@@ -30,6 +30,10 @@ absl::Status systemError(std::string_view subject, std::string_view what, int er
 /// as escapes, and no more than `maxBytes` of input, with "..." when cut.
 std::string printable(std::string_view text, size_t maxBytes = 80);
 
+/// Returns running text safe for a terminal or a log: UTF-8 as it is, but control characters
+/// (C0 other than newline and tab, DEL, C1) and ill-formed bytes as \xNN.
+std::string printableText(std::string_view text);
+
 /// Returns the entry of `candidates` nearest to `word` in edit distance, or "" when none is near.
 std::string nearestName(std::string_view word, const std::vector<std::string> &candidates);
 
