@@ -34,6 +34,20 @@ struct TensorView {
   std::string_view bytes;
 };
 
+/// An array and its name, owned.
+struct NamedTensor {
+  std::string name;
+  HostTensor tensor;
+};
+
+/// Views tensors that live on in `tensors`.
+inline std::vector<TensorView> viewsOf(const std::vector<NamedTensor> &tensors) {
+  std::vector<TensorView> views;
+  for (const NamedTensor &named : tensors)
+    views.push_back({named.name, named.tensor.type, named.tensor.shape, named.tensor.bytes});
+  return views;
+}
+
 /// Views the elements of `values` as the bytes of a tensor.
 template <typename Range> std::string_view bytesOf(const Range &values) {
   return {reinterpret_cast<const char *>(std::data(values)),
