@@ -11,8 +11,10 @@
 //        ┌────────┬────────┬────────┬──           memory (k-major, 32 wide), a block of A into
 //     14 │ tile   │ tile   │ tile   │             panels (k-major, 14 high); the micro-kernel
 //        ├────────┼────────┼────────┼──           keeps one 14x32 tile of C in 28 registers and
-//     14 │ tile   │ ...                           does, for each k, 2 vector loads of B and 14 times
-//        └────────┴──────                         "broadcast one element of A, 2 fused multiply-adds".
+//     14 │ tile   │ ...                           does, for each k, 2 vector loads of B and 14
+//     times
+//        └────────┴──────                         "broadcast one element of A, 2 fused
+//        multiply-adds".
 //
 // Copying ("packing") makes every load of the inner loop contiguous whatever the
 // layout of A and B, so NN, NT, TN and TT run at one speed; edges are cut off
@@ -55,13 +57,15 @@ struct VectorUnit {
 struct GemmConfig {
   mlir::Type operandType;     ///< of A and B: f16, bf16, f32, f64, i8, i16, i32, i64
   mlir::Type accumulatorType; ///< f32 or f64 for float operands; any of the integers
-  mlir::Type resultType;      ///< of C: converted from the accumulator once, at the end; f16 and bf16
-                              ///< only from f32
-  bool unsignedOperands = false; ///< integer operands narrower than the accumulator extend with zeros
+  mlir::Type resultType; ///< of C: converted from the accumulator once, at the end; f16 and bf16
+                         ///< only from f32
+  bool unsignedOperands =
+      false; ///< integer operands narrower than the accumulator extend with zeros
   VectorUnit vectorUnit = VectorUnit::host();
   /// Name of a C function `void f(void (*body)(void *env, int64_t begin, int64_t end), void *env,
-  /// int64_t n, int64_t grain)` that runs `body` over all of [0, n) in chunks of `grain`, concurrently
-  /// or not, and then returns (hjx_rt_parallel_for). Empty: the kernel runs all parts itself.
+  /// int64_t n, int64_t grain)` that runs `body` over all of [0, n) in chunks of `grain`,
+  /// concurrently or not, and then returns (hjx_rt_parallel_for). Empty: the kernel runs all parts
+  /// itself.
   std::string parallelFor;
 };
 

@@ -2,6 +2,7 @@
 //
 // See GemmEmitter.h.
 #include "lib/Codegen/Cpu/GemmEmitter.h"
+#include <numeric>
 
 using namespace mlir;
 namespace hjx::gemm {
@@ -54,17 +55,32 @@ static unsigned naturalAlignment(Type type) {
   return isa<LLVM::LLVMPointerType>(element) ? 8 : element.getIntOrFloatBitWidth() / 8;
 }
 Value Emitter::load(Type type, Value address, unsigned alignment) {
-  return LLVM::LoadOp::create(*this, type, address,
-                              alignment ? alignment : naturalAlignment(type));
+  return LLVM::LoadOp::create(*this, type, address, alignment ? alignment : naturalAlignment(type));
 }
 void Emitter::store(Value value, Value address, unsigned alignment) {
   LLVM::StoreOp::create(*this, value, address,
                         alignment ? alignment : naturalAlignment(value.getType()));
 }
 Int Emitter::loadInt(Value base, int64_t slot) { return wrap(load(i64(), at(base, i64(), slot))); }
-void Emitter::prefetch(Value address) {
-  // For writing (1), into the nearest cache (3), of data (1).
-  LLVM::Prefetch::create(*this, address, 1, 3, 1);
+void Emitter::prefetch(Value address, bool forWriting) {
+  // Into the nearest cache (3), data (1).
+  LLVM::Prefetch::create(*this, address, forWriting, 3, 1);
+}
+Value Emitter::maskOf(Int count, int64_t lanes) {
+  auto type = VectorType::get({lanes}, getI32Type());
+  SmallVector<int32_t> numbers(lanes);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  Value lane = arith::ConstantOp::create(*this, DenseElementsAttr::get(type, ArrayRef(numbers)));
+  Int limit = min(max(count, constant(0)), constant(lanes));
+  Value narrow = arith::TruncIOp::create(*this, getI32Type(), limit.value);
+  Value limits = vector::BroadcastOp::create(*this, type, narrow);
+  return arith::CmpIOp::create(*this, arith::CmpIPredicate::slt, lane, limits);
+}
+Value Emitter::loadMasked(VectorType type, Value address, Value mask) {
+  return LLVM::MaskedLoadOp::create(*this, type, address, mask, zero(type), naturalAlignment(type));
+}
+void Emitter::storeMasked(Value value, Value address, Value mask) {
+  LLVM::MaskedStoreOp::create(*this, value, address, mask, naturalAlignment(value.getType()));
 }
 
 Value Emitter::zero(Type type) { return arith::ConstantOp::create(*this, getZeroAttr(type)); }
@@ -85,13 +101,12 @@ static Value roundToBf16(Emitter &e, Value value, Type type) {
   };
   Value bits = arith::BitcastOp::create(e, bitsType, value);
   Value odd = arith::AndIOp::create(e, arith::ShRUIOp::create(e, bits, constant(16)), constant(1));
-  Value rounded =
-      arith::AddIOp::create(e, bits, arith::AddIOp::create(e, odd, constant(0x7fff)));
+  Value rounded = arith::AddIOp::create(e, bits, arith::AddIOp::create(e, odd, constant(0x7fff)));
   Value quiet = arith::OrIOp::create(e, bits, constant(0x400000));
   Value isNan = arith::CmpFOp::create(e, arith::CmpFPredicate::UNO, value, value);
   Value chosen = arith::SelectOp::create(e, isNan, quiet, rounded);
-  Value high = arith::TruncIOp::create(e, halfType,
-                                       arith::ShRUIOp::create(e, chosen, constant(16)));
+  Value high =
+      arith::TruncIOp::create(e, halfType, arith::ShRUIOp::create(e, chosen, constant(16)));
   return arith::BitcastOp::create(e, type, high);
 }
 
@@ -118,6 +133,15 @@ Value Emitter::addElements(Value lhs, Value rhs) {
   if (isa<FloatType>(getElementTypeOrSelf(lhs.getType())))
     return arith::AddFOp::create(*this, lhs, rhs);
   return arith::AddIOp::create(*this, lhs, rhs);
+}
+
+Value Emitter::multiplyAdd(Value lhs, Value rhs, Value sum, bool fma) {
+  if (fma)
+    return vector::FMAOp::create(*this, lhs, rhs, sum);
+  bool isFloat = isa<FloatType>(getElementTypeOrSelf(lhs.getType()));
+  Value product = isFloat ? arith::MulFOp::create(*this, lhs, rhs).getResult()
+                          : arith::MulIOp::create(*this, lhs, rhs).getResult();
+  return addElements(product, sum);
 }
 
 void Emitter::loop(Int begin, Int end, int64_t step, function_ref<void(Int)> body) {

@@ -58,12 +58,18 @@ public:
   mlir::Value load(mlir::Type type, mlir::Value address, unsigned alignment = 0);
   void store(mlir::Value value, mlir::Value address, unsigned alignment = 0);
   Int loadInt(mlir::Value base, int64_t slot);
-  void prefetch(mlir::Value address);
+  void prefetch(mlir::Value address, bool forWriting);
+  /// The lanes before `count`, as a mask for the two functions below.
+  mlir::Value maskOf(Int count, int64_t lanes);
+  mlir::Value loadMasked(mlir::VectorType type, mlir::Value address, mlir::Value mask);
+  void storeMasked(mlir::Value value, mlir::Value address, mlir::Value mask);
 
   mlir::Value zero(mlir::Type scalarOrVector);
   /// Converts floats or integers (or vectors of them) to the element type of `type`.
   mlir::Value convert(mlir::Value value, mlir::Type elementType, bool isUnsigned = false);
   mlir::Value addElements(mlir::Value lhs, mlir::Value rhs);
+  /// lhs * rhs + sum, in one rounding if `fma`.
+  mlir::Value multiplyAdd(mlir::Value lhs, mlir::Value rhs, mlir::Value sum, bool fma);
 
   void loop(Int begin, Int end, int64_t step, llvm::function_ref<void(Int)> body);
   void loop(Int begin, Int end, Int step, llvm::function_ref<void(Int)> body);

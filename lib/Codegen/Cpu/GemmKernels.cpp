@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// See GemmKernels.h. The micro-kernel and the write-back; the packer is in GemmPack.cpp.
+// See GemmKernels.h. The micro-kernel and the write-back; the packer is in GemmPack.cpp,
+// the kernels that do without it in GemmLight.cpp.
 #include "lib/Codegen/Cpu/GemmKernels.h"
 
 using namespace mlir;
 namespace hjx::gemm {
-
-static Value multiplyAdd(Emitter &e, const Tiling &t, Value a, Value b, Value sum) {
-  if (t.fma)
-    return vector::FMAOp::create(e, a, b, sum);
-  if (isa<FloatType>(t.compute))
-    return arith::AddFOp::create(e, arith::MulFOp::create(e, a, b), sum);
-  return arith::AddIOp::create(e, arith::MulIOp::create(e, a, b), sum);
-}
 
 LLVM::LLVMFuncOp emitMicroKernel(Emitter &e, ModuleOp module, const Tiling &t, StringRef name) {
   SmallVector<Type> signature{e.i64(), e.ptr(), e.ptr(), e.ptr(), e.i64(), e.getI1Type()};
@@ -26,7 +19,7 @@ LLVM::LLVMFuncOp emitMicroKernel(Emitter &e, ModuleOp module, const Tiling &t, S
     for (int64_t i = 0; i < t.rows; ++i) {
       rowOfC[i] = e.at(c, t.compute, cRow * i);
       for (int64_t v = 0; v < t.vectors; ++v)
-        e.prefetch(e.at(rowOfC[i], t.compute, v * t.lanes));
+        e.prefetch(e.at(rowOfC[i], t.compute, v * t.lanes), true);
     }
 
     Emitter::Carried carried{a, b};
@@ -44,7 +37,7 @@ LLVM::LLVMFuncOp emitMicroKernel(Emitter &e, ModuleOp module, const Tiling &t, S
           Value broadcast = vector::BroadcastOp::create(e, vector, scalar);
           for (int64_t v = 0; v < t.vectors; ++v) {
             Value &sum = sums[i * t.vectors + v];
-            sum = multiplyAdd(e, t, broadcast, bVectors[v], sum);
+            sum = e.multiplyAdd(broadcast, bVectors[v], sum, t.fma);
           }
         }
       }
@@ -61,7 +54,8 @@ LLVM::LLVMFuncOp emitMicroKernel(Emitter &e, ModuleOp module, const Tiling &t, S
           e.store(add ? e.addElements(e.load(vector, address), sum) : sum, address);
         }
     };
-    e.branch(accumulate, [&] { storeTile(true); }, [&] { storeTile(false); });
+    e.branch(
+        accumulate, [&] { storeTile(true); }, [&] { storeTile(false); });
   });
 }
 
@@ -91,12 +85,10 @@ LLVM::LLVMFuncOp emitWriteBack(Emitter &e, ModuleOp module, const Tiling &t, Str
     e.loop(zero, m, 1, [&](Int i) {
       Value from = e.at(args[0], t.compute, i * sourceRow), to = e.at(args[2], t.result, i * cRow);
       Int vectorised = e.select(e.equal(cCol, 1), n - n % e.constant(t.lanes), zero);
-      e.loop(zero, vectorised, t.lanes, [&](Int j) {
-        move(e.at(from, t.compute, j), e.at(to, t.result, j), true);
-      });
-      e.loop(vectorised, n, 1, [&](Int j) {
-        move(e.at(from, t.compute, j), e.at(to, t.result, j * cCol), false);
-      });
+      e.loop(zero, vectorised, t.lanes,
+             [&](Int j) { move(e.at(from, t.compute, j), e.at(to, t.result, j), true); });
+      e.loop(vectorised, n, 1,
+             [&](Int j) { move(e.at(from, t.compute, j), e.at(to, t.result, j * cCol), false); });
     });
   });
 }

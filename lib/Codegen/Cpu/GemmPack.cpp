@@ -14,8 +14,9 @@
 using namespace mlir;
 namespace hjx::gemm {
 
-/// Transposes a square of `lanes` vectors by exchanging off-diagonal blocks of 1, 2, 4, ... elements:
-/// log2(lanes) rounds, each two-operand shuffle is one instruction (or two for blocks of 1 in AVX2).
+/// Transposes a square of `lanes` vectors by exchanging off-diagonal blocks of 1, 2, 4, ...
+/// elements: log2(lanes) rounds, each two-operand shuffle is one instruction (or two for blocks of
+/// 1 in AVX2).
 static void transposeSquare(Emitter &e, MutableArrayRef<Value> rows) {
   int64_t lanes = rows.size();
   for (int64_t block = 1; block < lanes; block *= 2)
@@ -102,9 +103,8 @@ struct PanelPacker {
   }
 
   void padWithZeros() {
-    e.loop(k * width, roundUp(k, Tiling::kUnroll) * width, 1, [&](Int i) {
-      e.store(e.zero(t.compute), e.at(destination, t.compute, i));
-    });
+    e.loop(k * width, roundUp(k, Tiling::kUnroll) * width, 1,
+           [&](Int i) { e.store(e.zero(t.compute), e.at(destination, t.compute, i)); });
   }
 };
 } // namespace
@@ -122,12 +122,14 @@ LLVM::LLVMFuncOp emitPackPanel(Emitter &e, ModuleOp module, const Tiling &t, int
                        e.wrap(args[2]),
                        e.wrap(args[3]),
                        e.wrap(args[4])};
-    Value rowsContiguous =
-        e.both(e.equal(packer.outerStride, 1), e.equal(packer.count, width));
-    e.branch(rowsContiguous, [&] { packer.copyRows(); }, [&] {
-      e.branch(e.equal(packer.kStride, 1), [&] { packer.transpose(); },
-               [&] { packer.copyElements(e.constant(0)); });
-    });
+    Value rowsContiguous = e.both(e.equal(packer.outerStride, 1), e.equal(packer.count, width));
+    e.branch(
+        rowsContiguous, [&] { packer.copyRows(); },
+        [&] {
+          e.branch(
+              e.equal(packer.kStride, 1), [&] { packer.transpose(); },
+              [&] { packer.copyElements(e.constant(0)); });
+        });
     packer.padWithZeros();
   });
 }

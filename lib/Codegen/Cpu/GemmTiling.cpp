@@ -50,8 +50,8 @@ FailureOr<Tiling> Tiling::of(const GemmConfig &config, Location loc) {
   t.result = out;
   t.isUnsigned = config.unsignedOperands;
   // There is no vector multiply for bytes, and wrapping sums may be computed wider.
-  t.compute = isInteger && acc.getIntOrFloatBitWidth() < 32 ? IntegerType::get(acc.getContext(), 32)
-                                                             : acc;
+  t.compute =
+      isInteger && acc.getIntOrFloatBitWidth() < 32 ? IntegerType::get(acc.getContext(), 32) : acc;
   const VectorUnit &unit = config.vectorUnit;
   t.lanes = unit.bytes / t.computeBytes();
   t.vectors = 2;
@@ -59,6 +59,7 @@ FailureOr<Tiling> Tiling::of(const GemmConfig &config, Location loc) {
   t.fma = isFloat && unit.fma;
   // Without a fused multiply-add the product needs registers of its own.
   t.rows = (unit.registers - 4) / 2 - (t.fma ? 0 : 2);
+  t.lightRows = unit.registers == 32 ? 8 : 4;
   t.rowTilesPerBlock = std::max<int64_t>(1, 168 / t.rows);
   t.colTilesPerBlock = std::max<int64_t>(1, (t.throughScratch() ? 512 : 2048) / t.cols);
   return t;
@@ -72,7 +73,8 @@ int64_t Tiling::scratchOffset() const {
   return tileOffset() + roundUp(rows * cols * computeBytes(), 64);
 }
 int64_t Tiling::privateBytes() const {
-  int64_t scratch = throughScratch() ? rowTilesPerBlock * rows * scratchStride() * computeBytes() : 0;
+  int64_t scratch =
+      throughScratch() ? rowTilesPerBlock * rows * scratchStride() * computeBytes() : 0;
   return roundUp(scratchOffset() + scratch, 64);
 }
 

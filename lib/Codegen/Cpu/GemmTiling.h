@@ -26,12 +26,20 @@ struct Tiling {
   // A chunk of B is packed at once and shared by all threads: at most 18 MiB of floats.
   static constexpr int64_t kChunk = 6 * kBlock, nChunk = 3072;
 
+  // Products that are not worth packing (GemmLight.cpp). A is read in place when C is narrow or
+  // low, B as well when C is low.
+  int64_t lightRows = 0; ///< of a tile
+  int64_t lightMaxN = 128, lightMaxM = 16, inPlaceMaxM = 64;
+  static constexpr int64_t rowVectors = 8, dotsCols = 8;
+
   static mlir::FailureOr<Tiling> of(const GemmConfig &config, mlir::Location loc);
 
   mlir::VectorType vector() const { return mlir::VectorType::get({lanes}, compute); }
   int64_t computeBytes() const { return compute.getIntOrFloatBitWidth() / 8; }
   /// C is not accumulated in place when its type differs: rounding happens once, at the end.
   bool throughScratch() const { return compute != result; }
+
+  bool canReadInPlace() const { return operand == compute && compute == result; }
 
   // Workspace of one part: [block of A | one tile of C | block of C if throughScratch].
   int64_t tileOffset() const;
