@@ -8,6 +8,9 @@
 #include "lib/Batching/Passes.h"
 #include "lib/Codegen/Cpu/Passes.h"
 #include "lib/Interpreter/Passes.h"
+#include "lib/Lowering/Passes.h"
+#include "lib/Pipelines/Pipelines.h"
+#include "lib/Pipelines/Stages.h"
 #include "lib/Target/Passes.h"
 
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
@@ -38,5 +41,8 @@ void hjx::registerAllPasses() {
   mlir::registerCSEPass();
   mlir::registerInlinerPass();
   registerInterpreterPasses();
+  registerHjxLoweringPasses();
+  registerPipelines();
   mlir::registerSymbolDCEPass();
+  registerVerifyStagePass();
 }

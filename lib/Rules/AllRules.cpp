@@ -3,6 +3,7 @@
 // Fills the registry from every verb. The only place that knows all of them.
 #include "lib/Batching/Batching.h"
 #include "lib/Interpreter/Interpreter.h"
+#include "lib/Lowering/Passes.h"
 #include "lib/Rules/Registry.h"
 
 namespace hjx {
@@ -12,6 +13,7 @@ const RuleRegistry &getRuleRegistry() {
     RuleRegistry rules;
     registerBatchRules(rules);
     registerInterpreterRules(rules);
+    registerLoweringRules(rules);
     return rules;
   }();
   return registry;

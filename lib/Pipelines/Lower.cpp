@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The order of the passes from first-order programs to linalg.
+#include "lib/Lowering/Passes.h"
+#include "lib/Pipelines/Pipelines.h"
+#include "lib/Pipelines/Stages.h"
+
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace hjx;
+
+void hjx::buildToLoPipeline(OpPassManager &pm) {
+  pm.addPass(createLowerRandom());
+  pm.addPass(createVerifyStagePass(Stage::Lo));
+}
+
+void hjx::buildToTensorPipeline(OpPassManager &pm, const TensorPipelineOptions &options) {
+  // Without the inliner's own simplification of each function: one clean-up comes at the end.
+  pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
+  pm.addPass(createSymbolDCEPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createConvertHjxToLinalg({options.fuse}));
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createVerifyStagePass(Stage::Tensor));
+}
+
+void hjx::registerPipelines() {
+  PassPipelineRegistration<>("hjx-to-lo", "Lower random keys: first-order programs on arrays of numbers", buildToLoPipeline);
+  PassPipelineRegistration<>("hjx-to-tensor", "Lower to linalg on tensors",
+                             [](OpPassManager &pm) { buildToTensorPipeline(pm); });
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The compiler, stage by stage. Each pipeline takes a module from one stage to the
+// next and ends in that stage's check (Stages.h); `hjx-opt --hjx-to-<stage>` runs it.
+#pragma once
+
+#include "mlir/Pass/PassManager.h"
+
+namespace hjx {
+
+/// pure → lo: no keys left.
+void buildToLoPipeline(mlir::OpPassManager &pm);
+
+struct TensorPipelineOptions {
+  /// Compute elementwise ops inside the op that uses them.
+  bool fuse = true;
+};
+/// lo → tensor: linalg, tensor, arith, math and scf in one function per public one.
+void buildToTensorPipeline(mlir::OpPassManager &pm, const TensorPipelineOptions &options = {});
+
+void registerPipelines();
+
+} // namespace hjx
