@@ -156,10 +156,8 @@ LogicalResult Batcher::expand(ir::VmapOp op) {
   auto function = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(op, op.getCalleeAttr());
   SmallVector<Axis> resultAxes, outAxes = toAxes(op.getOutAxes());
   auto batched = batch(function, toAxes(op.getInAxes()), op.getAxisSize(), ArrayRef(outAxes), resultAxes);
-  if (failed(batched)) {
-    op.emitRemark("while mapping this call");
+  if (failed(batched))
     return failure();
-  }
   OpBuilder builder(op);
   auto call = func::CallOp::create(builder, op.getLoc(), *batched, op.getOperands());
   op.replaceAllUsesWith(call.getResults());

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `hjx-vmap`: expands vmap requests alone, innermost first.
+// What batching offers to the driver of requests (lib/Transforms): the
+// expansion of hjx.vmap, and `hjx-vmap`, which expands it alone.
 #pragma once
 
-#include "mlir/Pass/Pass.h"
+#include "lib/Transforms/ExpandTransforms.h"
 
 namespace hjx {
 
-/// Replaces every hjx.vmap in the module by a call of a new private function.
-/// Callees may hold further vmap requests but no other request.
-std::unique_ptr<mlir::Pass> createVmapPass();
-void registerBatchingPasses();
+TransformVerb getBatchingVerb();
 
 } // namespace hjx

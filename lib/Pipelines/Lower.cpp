@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The order of the passes from first-order programs to linalg.
+// The order of the passes from traced programs to linalg.
 #include "lib/Lowering/Passes.h"
 #include "lib/Pipelines/Pipelines.h"
 #include "lib/Pipelines/Stages.h"
+#include "lib/Transforms/Passes.h"
 
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace hjx;
+
+void hjx::buildToPurePipeline(OpPassManager &pm) {
+  pm.addPass(createExpandTransforms());
+  pm.addPass(createSymbolDCEPass());
+  pm.addPass(createInlineSingleUse());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createVerifyStagePass(Stage::Pure));
+}
 
 void hjx::buildToLoPipeline(OpPassManager &pm) {
   pm.addPass(createLowerRandom());
@@ -27,6 +37,7 @@ void hjx::buildToTensorPipeline(OpPassManager &pm, const TensorPipelineOptions &
 }
 
 void hjx::registerPipelines() {
+  PassPipelineRegistration<>("hjx-to-pure", "Expand requests: programs of arrays, control flow and calls", buildToPurePipeline);
   PassPipelineRegistration<>("hjx-to-lo", "Lower random keys: first-order programs on arrays of numbers", buildToLoPipeline);
   PassPipelineRegistration<>("hjx-to-tensor", "Lower to linalg on tensors",
                              [](OpPassManager &pm) { buildToTensorPipeline(pm); });

@@ -8,6 +8,9 @@
 
 namespace hjx {
 
+/// traced → pure: requests expanded, single-use functions inlined.
+void buildToPurePipeline(mlir::OpPassManager &pm);
+
 /// pure → lo: no keys left.
 void buildToLoPipeline(mlir::OpPassManager &pm);
 

@@ -5,13 +5,13 @@
 
 #include "dialects/check/Check.h"
 #include "dialects/hjx/Hjx.h"
-#include "lib/Batching/Passes.h"
 #include "lib/Codegen/Cpu/Passes.h"
 #include "lib/Interpreter/Passes.h"
 #include "lib/Lowering/Passes.h"
 #include "lib/Pipelines/Pipelines.h"
 #include "lib/Pipelines/Stages.h"
 #include "lib/Target/Passes.h"
+#include "lib/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Transforms/Passes.h"
@@ -34,7 +34,6 @@ void hjx::registerAllDialects(mlir::DialectRegistry &registry) {
 }
 
 void hjx::registerAllPasses() {
-  registerBatchingPasses();
   registerHjxCpuCodegenPasses();
   registerHjxTargetPasses();
   mlir::registerCanonicalizerPass();
@@ -44,5 +43,6 @@ void hjx::registerAllPasses() {
   registerHjxLoweringPasses();
   registerPipelines();
   mlir::registerSymbolDCEPass();
+  registerTransformsPasses();
   registerVerifyStagePass();
 }

@@ -20,6 +20,10 @@
 
 namespace hjx {
 
+/// The autodiff engine, for the rules of ops with regions or callees
+/// (lib/Autodiff/Autodiff.h).
+class Autodiff;
+
 //===----------------------------------------------------------------------===//
 // Jvp
 //===----------------------------------------------------------------------===//
@@ -33,6 +37,10 @@ struct JvpContext {
   mlir::Operation *op;           ///< operands and results are the primal values
   llvm::ArrayRef<mlir::Value> tangents; ///< per operand; null is a symbolic zero
   llvm::MutableArrayRef<mlir::Value> resultTangents; ///< per result; null is a symbolic zero
+  /// The op's results. A rule that emits one joint op for values and tangents
+  /// (scan, call) puts its values here; the primal op is then erased.
+  llvm::MutableArrayRef<mlir::Value> results;
+  Autodiff &engine;
 
   mlir::Value tangent(unsigned operand) const { return tangents[operand]; }
   void setTangent(unsigned result, mlir::Value value) { resultTangents[result] = value; }
@@ -53,6 +61,7 @@ struct LinearizeContext {
   mlir::Operation *op;                   ///< the original op
   llvm::ArrayRef<mlir::Value> primals;   ///< per operand, in fwd
   llvm::ArrayRef<mlir::Value> tangents;  ///< per operand, in tan; null is a symbolic zero
+  Autodiff &engine;
   llvm::SmallVector<mlir::Value> results;        ///< to fill: per result, in fwd
   llvm::SmallVector<mlir::Value> resultTangents; ///< to fill: per result, in tan or null
 };
@@ -75,6 +84,7 @@ struct TransposeContext {
   std::function<bool(unsigned)> isLinear;         ///< is operand i linear?
   std::function<mlir::Value(unsigned)> nonlinear; ///< operand i's value in the transposed program
   std::function<void(unsigned, mlir::Value)> accumulate; ///< add to operand i's cotangent
+  Autodiff &engine;
 
   mlir::Value resultBar(unsigned result) const { return resultBars[result]; }
 };

@@ -6,7 +6,7 @@ func.func private @id(%x: tensor<3xf32>) -> tensor<3xf32> {
   return %x : tensor<3xf32>
 }
 func.func @main(%x: tensor<5x3xf32>) -> tensor<3xf32> {
-  // expected-remark@+1 {{while mapping this call}}
+  // expected-note@+1 {{needed by this hjx.vmap}}
   %0 = hjx.vmap @id(%x) in_axes = [0] out_axes = [-1] size = 5 : (tensor<5x3xf32>) -> tensor<3xf32>
   return %0 : tensor<3xf32>
 }
@@ -15,16 +15,16 @@ func.func @main(%x: tensor<5x3xf32>) -> tensor<3xf32> {
 
 func.func private @outside(tensor<3xf32>) -> tensor<3xf32> // expected-error {{has no body to map over}}
 func.func @main(%x: tensor<5x3xf32>) -> tensor<5x3xf32> {
-  // expected-remark@+1 {{while mapping this call}}
+  // expected-note@+1 {{needed by this hjx.vmap}}
   %0 = hjx.vmap @outside(%x) in_axes = [0] out_axes = [0] size = 5 : (tensor<5x3xf32>) -> tensor<5x3xf32>
   return %0 : tensor<5x3xf32>
 }
 
 // -----
 
-// expected-error@+1 {{maps itself: a function cannot be transformed inside its own body}}
 func.func private @self(%x: tensor<3xf32>) -> tensor<3xf32> {
   %xs = hjx.broadcast_in_dim %x shape = [5, 3] dims = [1] : tensor<3xf32> -> tensor<5x3xf32>
+  // expected-error@+1 {{names @self, which is part of a cycle of functions}}
   %ys = hjx.vmap @self(%xs) in_axes = [0] out_axes = [0] size = 5 : (tensor<5x3xf32>) -> tensor<5x3xf32>
   %y = hjx.reduce_sum %ys axes = [0] : tensor<5x3xf32> -> tensor<3xf32>
   return %y : tensor<3xf32>
@@ -38,7 +38,7 @@ func.func private @known(%x: tensor<3xf32>) -> tensor<3xf32> {
   return %y : tensor<3xf32>
 }
 func.func @main(%x: tensor<5x3xf32>) -> tensor<5x3xf32> {
-  // expected-remark@+1 {{while mapping this call}}
+  // expected-note@+1 {{needed by this hjx.vmap}}
   %0 = hjx.vmap @known(%x) in_axes = [0] out_axes = [0] size = 5 : (tensor<5x3xf32>) -> tensor<5x3xf32>
   return %0 : tensor<5x3xf32>
 }

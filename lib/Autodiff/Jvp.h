@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Forward mode: one walk that clones each op and lets its jvp rule emit the
+// tangents right after it.
+#pragma once
+
+#include "dialects/hjx/Hjx.h"
+
+namespace hjx {
+
+class Autodiff;
+struct RuleSet;
+
+/// A value and its tangent; a null tangent is a symbolic zero, for which
+/// nothing is emitted until a boundary needs an array.
+struct Dual {
+  mlir::Value primal, tangent;
+};
+
+/// `function` takes the primals, then the tangents of the active arguments; it
+/// returns the results, then the tangents of those in `hasTangent`. The other
+/// results' tangents are zero.
+struct JvpFunction {
+  mlir::func::FuncOp function;
+  llvm::SmallVector<bool> hasTangent;
+};
+
+/// Emits at `builder` the values and tangents of `block`'s ops; returns those of
+/// its terminator's operands.
+mlir::FailureOr<llvm::SmallVector<Dual>> jvpBlock(Autodiff &engine, mlir::Block &block, llvm::ArrayRef<Dual> arguments,
+                                                  mlir::OpBuilder &builder);
+
+/// Runs the jvp rule of `primal`, an op just emitted whose operands have
+/// `tangents`; fills values and tangents of the results. Diagnostics are at `primal`.
+mlir::LogicalResult applyJvpRule(Autodiff &engine, const RuleSet *rules, mlir::Operation *primal,
+                                 llvm::ArrayRef<mlir::Value> tangents, mlir::OpBuilder &builder,
+                                 llvm::SmallVectorImpl<Dual> &results);
+
+/// `tangent`, or zeros of `type` for a symbolic zero.
+mlir::Value instantiate(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value tangent, mlir::Type type);
+
+} // namespace hjx

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Linearize of a block and of a function.
+#include "lib/Autodiff/Autodiff.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace hjx {
+
+/// Moves the ops after `primal` that read a value of `tan`'s block there.
+static void route(Operation *primal, OpBuilder &tan) {
+  Block *tanBlock = tan.getInsertionBlock();
+  for (Operation &op : llvm::make_early_inc_range(
+           llvm::make_range(std::next(primal->getIterator()), primal->getBlock()->end())))
+    if (llvm::any_of(op.getOperands(), [&](Value v) { return v.getParentBlock() == tanBlock; }))
+      op.moveBefore(tanBlock, tan.getInsertionPoint());
+}
+
+FailureOr<SmallVector<Dual>> linearizeBlock(Autodiff &engine, Block &block, ArrayRef<Dual> arguments, OpBuilder &fwd,
+                                            OpBuilder &tan) {
+  IRMapping primals;
+  llvm::DenseMap<Value, Value> tangents;
+  auto set = [&](Value original, Dual dual) {
+    primals.map(original, dual.primal);
+    if (dual.tangent)
+      tangents[original] = dual.tangent;
+  };
+  for (auto [argument, dual] : llvm::zip_equal(block.getArguments(), arguments))
+    set(argument, dual);
+
+  for (Operation &op : block.without_terminator()) {
+    auto dots = llvm::map_to_vector(op.getOperands(), [&](Value v) { return tangents.lookup(v); });
+    const RuleSet *rules = engine.rulesOf(&op);
+    if (llvm::none_of(dots, [](Value dot) { return bool(dot); }) || (rules && rules->hasZeroTangent)) {
+      fwd.clone(op, primals);
+      continue;
+    }
+    SmallVector<Dual> results;
+    if (rules && rules->linearize) {
+      ImplicitLocOpBuilder fwdAt(op.getLoc(), fwd), tanAt(op.getLoc(), tan);
+      auto values = llvm::map_to_vector(op.getOperands(), [&](Value v) { return primals.lookup(v); });
+      LinearizeContext context{fwdAt, tanAt, &op, values, dots, engine, {}, {}};
+      if (failed(rules->linearize(context)))
+        return failure();
+      for (auto [value, dot] : llvm::zip_equal(context.results, context.resultTangents))
+        results.push_back({value, dot});
+    } else {
+      Operation *primal = fwd.clone(op, primals);
+      if (failed(applyJvpRule(engine, rules, primal, dots, fwd, results)))
+        return failure();
+      route(primal, tan);
+    }
+    for (auto [original, dual] : llvm::zip_equal(op.getResults(), results))
+      set(original, dual);
+  }
+  return llvm::map_to_vector(block.getTerminator()->getOperands(),
+                             [&](Value v) { return Dual{primals.lookup(v), tangents.lookup(v)}; });
+}
+
+//===----------------------------------------------------------------------===//
+// Residuals
+//===----------------------------------------------------------------------===//
+
+bool isCheap(Operation *op) {
+  return isPure(op) && (op->getNumOperands() == 0 || isa<ir::BroadcastInDimOp>(op));
+}
+
+void eraseDeadOps(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (op.use_empty() && (isOpTriviallyDead(&op) || isa<func::CallOp>(op)))
+      op.erase();
+}
+
+static llvm::SetVector<Value> usedFromOutside(Block &block) {
+  llvm::SetVector<Value> values;
+  for (Operation &op : block) // regions are isolated: their ops name nothing outside
+    for (Value operand : op.getOperands())
+      if (operand.getParentBlock() != &block)
+        values.insert(operand);
+  return values;
+}
+
+SmallVector<Value> captureResiduals(Block &fwd, Block &tan, function_ref<bool(Operation *)> isRecomputed) {
+  eraseDeadOps(tan);
+  llvm::SmallPtrSet<Operation *, 16> recomputed;
+  SmallVector<Value> worklist = usedFromOutside(tan).takeVector();
+  while (!worklist.empty()) {
+    Operation *op = worklist.pop_back_val().getDefiningOp();
+    if (op && op->getBlock() == &fwd && isRecomputed(op) && recomputed.insert(op).second)
+      llvm::append_range(worklist, op->getOperands());
+  }
+  IRMapping copies;
+  OpBuilder builder = OpBuilder::atBlockBegin(&tan);
+  for (Operation &op : fwd)
+    if (recomputed.contains(&op))
+      builder.clone(op, copies);
+  for (Operation &op : tan)
+    for (OpOperand &operand : op.getOpOperands())
+      operand.set(copies.lookupOrDefault(operand.get()));
+  return usedFromOutside(tan).takeVector();
+}
+
+/// What `policy` does not let a forward pass keep.
+static bool isRecomputedUnder(ir::CheckpointPolicy policy, Operation *op) {
+  auto dot = dyn_cast<ir::DotGeneralOp>(op);
+  switch (policy) {
+  case ir::CheckpointPolicy::NothingSaveable:
+    return true;
+  case ir::CheckpointPolicy::DotsSaveable:
+    return !dot;
+  case ir::CheckpointPolicy::DotsWithNoBatchDimsSaveable:
+    return !dot || !dot.getLhsBatching().empty();
+  case ir::CheckpointPolicy::EverythingSaveable:
+    return isCheap(op);
+  }
+  llvm_unreachable("unknown policy");
+}
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+/// The function type that body and terminator imply.
+static void updateType(func::FuncOp function) {
+  Block &body = function.getBody().front();
+  function.setType(FunctionType::get(function.getContext(), body.getArgumentTypes(),
+                                     body.getTerminator()->getOperandTypes()));
+}
+
+/// Turns the values of fwd that lin names into arguments of lin.
+static void closeOverResiduals(LinearizedFunction &pair, ir::CheckpointPolicy policy) {
+  Block &fwd = pair.fwd.getBody().front(), &lin = pair.lin.getBody().front();
+  auto values = captureResiduals(fwd, lin, [&](Operation *op) { return isRecomputedUnder(policy, op); });
+  Operation *fwdReturn = fwd.getTerminator();
+  for (auto [i, value] : llvm::enumerate(values)) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    if (argument) {
+      pair.residuals.push_back({true, argument.getArgNumber()});
+    } else {
+      auto results = fwdReturn->getOperands();
+      unsigned index = std::distance(results.begin(), llvm::find(results, value));
+      pair.residuals.push_back({false, index});
+      if (index == results.size())
+        fwdReturn->insertOperands(index, value);
+    }
+    BlockArgument residual = lin.insertArgument(i, value.getType(), value.getLoc());
+    value.replaceUsesWithIf(residual, [&](OpOperand &use) { return use.getOwner()->getBlock() == &lin; });
+  }
+  if (policy != ir::CheckpointPolicy::EverythingSaveable && !values.empty()) {
+    OpBuilder builder = OpBuilder::atBlockBegin(&lin);
+    auto arguments = lin.getArguments().take_front(values.size());
+    auto barrier = ir::OptBarrierOp::create(builder, pair.lin.getLoc(), ValueRange(arguments));
+    for (auto [argument, guarded] : llvm::zip_equal(arguments, barrier.getResults()))
+      argument.replaceAllUsesExcept(guarded, barrier);
+  }
+  updateType(pair.fwd);
+  updateType(pair.lin);
+}
+
+/// After simplification: residuals that lin no longer reads, and the results of
+/// fwd that were only returned for them, go.
+static void dropUnusedResiduals(LinearizedFunction &pair, unsigned numResults) {
+  Block &fwd = pair.fwd.getBody().front(), &lin = pair.lin.getBody().front();
+  for (unsigned i = pair.residuals.size(); i-- > 0;)
+    if (lin.getArgument(i).use_empty()) {
+      lin.eraseArgument(i);
+      pair.residuals.erase(pair.residuals.begin() + i);
+    }
+  Operation *fwdReturn = fwd.getTerminator();
+  for (unsigned index = fwdReturn->getNumOperands(); index-- > numResults;) {
+    if (llvm::any_of(pair.residuals, [&](Residual r) { return !r.isArgument && r.index == index; }))
+      continue;
+    fwdReturn->eraseOperand(index);
+    for (Residual &r : pair.residuals)
+      if (!r.isArgument && r.index > index)
+        --r.index;
+  }
+  updateType(pair.fwd);
+  updateType(pair.lin);
+}
+
+FailureOr<LinearizedFunction> Autodiff::linearize(func::FuncOp f, ArrayRef<bool> active, ir::CheckpointPolicy policy) {
+  std::string suffix = "." + maskName(active);
+  if (policy != ir::CheckpointPolicy::EverythingSaveable)
+    suffix += "." + ir::stringifyCheckpointPolicy(policy).str();
+  std::string key = f.getName().str() + suffix;
+  if (auto known = linearized.find(key); known != linearized.end())
+    return known->second;
+  if (failed(checkDifferentiable(f)))
+    return failure();
+
+  SmallVector<Type> tangentTypes;
+  for (auto [type, isActive] : llvm::zip_equal(f.getArgumentTypes(), active))
+    if (isActive)
+      tangentTypes.push_back(type);
+  LinearizedFunction pair{createFunction(f.getLoc(), (f.getName() + ".fwd" + suffix).str(), f.getArgumentTypes()),
+                          createFunction(f.getLoc(), (f.getName() + ".lin" + suffix).str(), tangentTypes),
+                          {},
+                          {}};
+  Block &fwdBody = pair.fwd.getBody().front(), &linBody = pair.lin.getBody().front();
+  SmallVector<Dual> arguments;
+  unsigned nextTangent = 0;
+  for (auto [i, isActive] : llvm::enumerate(active))
+    arguments.push_back({fwdBody.getArgument(i), isActive ? linBody.getArgument(nextTangent++) : Value()});
+
+  OpBuilder fwd = OpBuilder::atBlockEnd(&fwdBody), tan = OpBuilder::atBlockEnd(&linBody);
+  auto duals = linearizeBlock(*this, f.getBody().front(), arguments, fwd, tan);
+  if (failed(duals)) {
+    discard({pair.lin, pair.fwd});
+    return failure();
+  }
+  SmallVector<Value> results, tangents;
+  for (Dual dual : *duals) {
+    results.push_back(dual.primal);
+    pair.hasTangent.push_back(bool(dual.tangent));
+    if (dual.tangent)
+      tangents.push_back(dual.tangent);
+  }
+  func::ReturnOp::create(fwd, f.getLoc(), results);
+  func::ReturnOp::create(tan, f.getLoc(), tangents);
+  Simplifier::mergeEqualOps(pair.fwd); // equal residuals become one
+  closeOverResiduals(pair, policy);
+  simplifier.run(pair.lin);
+  dropUnusedResiduals(pair, f.getNumResults());
+  simplifier.run(pair.fwd);
+  return linearized[key] = pair;
+}
+
+} // namespace hjx

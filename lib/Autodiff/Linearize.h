@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Linearize: from one program, two. For y = x * sin(x):
+//
+//   fwd(x):                      lin(x, s, c, x_dot):
+//     s = sin x                    a = x_dot * s
+//     y = x * s                    b = c * x_dot
+//     c = cos x      (from the     d = x * b
+//                     jvp rule)    y_dot = a + d
+//     return y, s, c               return y_dot
+//
+// Each op is cloned at `fwd`; then its jvp rule runs there too, and those ops it
+// emitted that read a tangent move to `tan` (*routing*): what is left in fwd
+// depends on primals alone, what moved is linear in the tangents. That is all
+// the partial evaluation ever needed. Values of fwd that tan names at the end
+// are the *residuals*. A residual that is already an argument or a result of
+// fwd costs nothing; any other becomes a further result; constants and
+// broadcasts are emitted again in tan instead of being kept.
+//
+// Ops with regions or callees have a `linearize` rule of their own.
+//
+// Checkpointing is a policy on residuals: those that the policy does not allow
+// are computed again in lin from those that it does, behind an opt_barrier.
+#pragma once
+
+#include "lib/Autodiff/Jvp.h"
+
+namespace hjx {
+
+/// Where a residual comes from: argument or result `index` of fwd.
+struct Residual {
+  bool isArgument;
+  unsigned index;
+};
+
+/// `fwd` takes f's arguments and returns f's results, then new residuals.
+/// `lin` takes the residuals, then the tangents of active arguments; it returns
+/// the tangents of the results in `hasTangent`; the others' are zero.
+struct LinearizedFunction {
+  mlir::func::FuncOp fwd, lin;
+  llvm::SmallVector<Residual> residuals;
+  llvm::SmallVector<bool> hasTangent;
+
+  /// The residuals' values at a call of fwd.
+  llvm::SmallVector<mlir::Value> residualsOf(mlir::ValueRange arguments, mlir::ValueRange results) const {
+    return llvm::map_to_vector(residuals,
+                               [&](Residual r) { return r.isArgument ? arguments[r.index] : results[r.index]; });
+  }
+};
+
+/// Emits `block`'s values at `fwd` and their tangents at `tan`, both at the end
+/// of their blocks; returns those of its terminator's operands. `tan`'s ops may
+/// name `fwd`'s values afterwards.
+mlir::FailureOr<llvm::SmallVector<Dual>> linearizeBlock(Autodiff &engine, mlir::Block &block,
+                                                        llvm::ArrayRef<Dual> arguments, mlir::OpBuilder &fwd,
+                                                        mlir::OpBuilder &tan);
+
+/// The values of `fwd` that `tan` needs, in order of first use, after the ops
+/// that `isRecomputed` accepts have been emitted again at the head of `tan`.
+llvm::SmallVector<mlir::Value> captureResiduals(mlir::Block &fwd, mlir::Block &tan,
+                                                llvm::function_ref<bool(mlir::Operation *)> isRecomputed);
+
+/// True for ops whose result is better computed again than kept: constants,
+/// iotas, and broadcasts of something smaller.
+bool isCheap(mlir::Operation *op);
+
+/// Erases ops of `block` that nobody reads.
+void eraseDeadOps(mlir::Block &block);
+
+} // namespace hjx

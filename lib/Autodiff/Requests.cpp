@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Requests in terms of the engine's three functions on functions. Here, at the
+// boundary, symbolic zeros become arrays.
+#include "lib/Autodiff/Requests.h"
+
+#include "lib/Autodiff/Autodiff.h"
+#include "lib/Autodiff/Rules/Rules.h"
+
+using namespace mlir;
+
+namespace hjx {
+
+void registerAutodiffRules(RuleRegistry &rules) {
+  populateContractionAutodiffRules(rules);
+  populateElementwiseAutodiffRules(rules);
+  populateHigherOrderAutodiffRules(rules);
+  populateMovementAutodiffRules(rules);
+  populateRandomAutodiffRules(rules);
+  populateReductionAutodiffRules(rules);
+}
+
+namespace {
+
+class AutodiffExpander : public TransformExpander {
+public:
+  AutodiffExpander(ModuleOp module, const RuleRegistry &rules) : engine(module, rules) {}
+
+  LogicalResult expand(Operation *request) override {
+    return llvm::TypeSwitch<Operation *, LogicalResult>(request)
+        .Case<ir::JvpOp, ir::VjpOp, ir::LinearizeOp>([&](auto op) { return expandOp(op); });
+  }
+  void finish() override { engine.eraseUnused(); }
+
+private:
+  LogicalResult expandOp(ir::JvpOp op);
+  LogicalResult expandOp(ir::VjpOp op);
+  LogicalResult expandOp(ir::LinearizeOp op);
+
+  /// The transpose of `pair`'s map at `bars`, one per float result.
+  FailureOr<SmallVector<Value>> pullBack(ImplicitLocOpBuilder &b, const LinearizedFunction &pair, ValueRange residuals,
+                                         ValueRange bars);
+
+  Autodiff engine;
+};
+
+/// The entries of `mask` at the float results: those that have a tangent type.
+SmallVector<bool> ofFloats(TypeRange types, ArrayRef<bool> mask) {
+  SmallVector<bool> kept;
+  for (auto [type, entry] : llvm::zip_equal(types, mask))
+    if (ir::isDifferentiable(type))
+      kept.push_back(entry);
+  return kept;
+}
+
+/// One value per entry of `mask`: the next of `values` where set, else zeros.
+SmallVector<Value> spread(ImplicitLocOpBuilder &b, ValueRange values, ArrayRef<bool> mask, TypeRange types) {
+  SmallVector<Value> all;
+  for (auto [type, isSet] : llvm::zip_equal(types, mask)) {
+    all.push_back(instantiate(b, b.getLoc(), isSet ? values.front() : Value(), type));
+    values = values.drop_front(isSet);
+  }
+  return all;
+}
+
+LogicalResult AutodiffExpander::expandOp(ir::JvpOp op) {
+  func::FuncOp callee = engine.lookup(op.getCallee());
+  auto jvp = engine.jvp(callee, op.getActive());
+  if (failed(jvp))
+    return failure();
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  auto call = func::CallOp::create(b, jvp->function, op->getOperands());
+  unsigned numResults = callee.getNumResults();
+  SmallVector<Value> results(call.getResults().take_front(numResults));
+  llvm::append_range(results, spread(b, call.getResults().drop_front(numResults),
+                                     ofFloats(callee.getResultTypes(), jvp->hasTangent),
+                                     TypeRange(op.getResultTypes()).drop_front(numResults)));
+  op->replaceAllUsesWith(results);
+  op->erase();
+  return success();
+}
+
+FailureOr<SmallVector<Value>> AutodiffExpander::pullBack(ImplicitLocOpBuilder &b, const LinearizedFunction &pair,
+                                                         ValueRange residuals, ValueRange bars) {
+  func::FuncOp lin = pair.lin;
+  SmallVector<bool> isLinear(lin.getNumArguments(), true), hasBar;
+  std::fill_n(isLinear.begin(), residuals.size(), false);
+  SmallVector<Value> operands(residuals);
+  func::FuncOp fwd = pair.fwd;
+  auto types = fwd.getResultTypes().take_front(pair.hasTangent.size());
+  for (auto [bar, hasTangent] : llvm::zip_equal(bars, ofFloats(types, pair.hasTangent))) {
+    if (!hasTangent)
+      continue;
+    // A constant zero is how a program says that it ignores this result.
+    hasBar.push_back(ir::getSplat(bar) != 0.0);
+    if (hasBar.back())
+      operands.push_back(bar);
+  }
+  auto transposed = engine.transpose(lin, isLinear, hasBar);
+  if (failed(transposed))
+    return failure();
+  auto call = func::CallOp::create(b, transposed->function, operands);
+  return spread(b, call.getResults(), ArrayRef(transposed->hasBar).drop_front(residuals.size()),
+                lin.getArgumentTypes().drop_front(residuals.size()));
+}
+
+LogicalResult AutodiffExpander::expandOp(ir::VjpOp op) {
+  func::FuncOp callee = engine.lookup(op.getCallee());
+  auto pair = engine.linearize(callee, op.getActive());
+  if (failed(pair))
+    return failure();
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  auto call = func::CallOp::create(b, pair->fwd, op.getPrimals());
+  auto bars = pullBack(b, *pair, pair->residualsOf(op.getPrimals(), call.getResults()), op.getCotangents());
+  if (failed(bars))
+    return failure();
+  SmallVector<Value> results(call.getResults().take_front(callee.getNumResults()));
+  llvm::append_range(results, *bars);
+  op->replaceAllUsesWith(results);
+  op->erase();
+  return success();
+}
+
+LogicalResult AutodiffExpander::expandOp(ir::LinearizeOp op) {
+  func::FuncOp callee = engine.lookup(op.getCallee());
+  auto pair = engine.linearize(callee, op.getActive());
+  if (failed(pair))
+    return failure();
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  auto call = func::CallOp::create(b, pair->fwd, op.getPrimals());
+  SmallVector<Value> residuals = pair->residualsOf(op.getPrimals(), call.getResults());
+  unsigned numResults = callee.getNumResults();
+  SmallVector<bool> hasTangent = ofFloats(callee.getResultTypes(), pair->hasTangent);
+
+  for (Operation *user : llvm::make_early_inc_range(op->getResults().back().getUsers())) {
+    ImplicitLocOpBuilder at(user->getLoc(), user);
+    SmallVector<Value> results;
+    if (auto apply = dyn_cast<ir::ApplyLinearOp>(user)) {
+      SmallVector<Value> operands(residuals);
+      llvm::append_range(operands, apply.getTangents());
+      auto lin = func::CallOp::create(at, pair->lin, operands);
+      results = spread(at, lin.getResults(), hasTangent, user->getResultTypes());
+    } else {
+      auto bars = pullBack(at, *pair, residuals, cast<ir::ApplyTransposeOp>(user).getCotangents());
+      if (failed(bars))
+        return failure();
+      results = *bars;
+    }
+    user->replaceAllUsesWith(results);
+    user->erase();
+  }
+  for (unsigned i = 0; i < numResults; ++i)
+    op->getResult(i).replaceAllUsesWith(call.getResult(i));
+  op->erase();
+  return success();
+}
+
+} // namespace
+
+TransformVerb getAutodiffVerb() {
+  return {{{"hjx-jvp", "Expand hjx.jvp only", "hjx.jvp"},
+           {"hjx-linearize", "Expand hjx.linearize and the uses of its map only", "hjx.linearize"},
+           {"hjx-transpose", "Expand hjx.vjp only", "hjx.vjp"}},
+          [](ModuleOp module, const RuleRegistry &rules) -> std::unique_ptr<TransformExpander> {
+            return std::make_unique<AutodiffExpander>(module, rules);
+          }};
+}
+
+} // namespace hjx

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The walk over functions, callees first, and what remains at its end.
+#include "lib/Transforms/ExpandTransforms.h"
+
+#include "dialects/hjx/Hjx.h"
+#include "lib/Rules/Registry.h"
+#include "lib/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace hjx {
+
+#define GEN_PASS_DEF_EXPANDTRANSFORMS
+#include "lib/Transforms/Passes.h.inc"
+
+namespace {
+
+class Expansion {
+public:
+  Expansion(ModuleOp module, ArrayRef<std::string> only) : module(module) {
+    for (const TransformVerb &verb : getTransformVerbs()) {
+      expanders.push_back(verb.createExpander(module, getRuleRegistry()));
+      for (const TransformPass &pass : verb.passes)
+        if (only.empty() || llvm::is_contained(only, pass.request))
+          expanderOf[pass.request] = expanders.back().get();
+    }
+  }
+
+  LogicalResult run() {
+    // Expansion adds functions; those hold no requests.
+    for (func::FuncOp function : llvm::to_vector(module.getOps<func::FuncOp>()))
+      if (failed(visit(function)))
+        return failure();
+    for (auto &expander : expanders)
+      expander->finish();
+    return success();
+  }
+
+private:
+  enum class State { Unseen, Open, Done };
+
+  /// Expands the requests of `function`, those of the functions it names first.
+  LogicalResult visit(func::FuncOp function) {
+    if (states[function] == State::Done)
+      return success();
+    states[function] = State::Open;
+    SmallVector<Operation *> requests;
+    WalkResult walk = function.walk([&](Operation *op) -> WalkResult {
+      if (expanderOf.contains(op->getName().getStringRef()))
+        requests.push_back(op);
+      return visitCallees(op);
+    });
+    if (walk.wasInterrupted())
+      return failure();
+    for (Operation *request : requests)
+      if (failed(expand(request)))
+        return failure();
+    states[function] = State::Done;
+    return success();
+  }
+
+  LogicalResult visitCallees(Operation *op) {
+    for (NamedAttribute attribute : op->getAttrs()) {
+      auto name = dyn_cast<FlatSymbolRefAttr>(attribute.getValue());
+      auto callee = name ? module.lookupSymbol<func::FuncOp>(name) : func::FuncOp();
+      if (!callee)
+        continue;
+      if (states[callee] == State::Open)
+        return op->emitOpError("names @") << callee.getName()
+                                          << ", which is part of a cycle of functions; transforms need functions that do not recurse";
+      if (failed(visit(callee)))
+        return failure();
+    }
+    return success();
+  }
+
+  LogicalResult expand(Operation *request) {
+    // An error lies in the function being transformed; say who asked for it.
+    Location loc = request->getLoc();
+    StringAttr name = request->getName().getIdentifier();
+    ScopedDiagnosticHandler note(request->getContext(), [&](Diagnostic &diagnostic) {
+      if (diagnostic.getSeverity() == DiagnosticSeverity::Error && diagnostic.getLocation() != loc)
+        diagnostic.attachNote(loc) << "needed by this " << name.getValue();
+      return failure(); // the next handler prints it
+    });
+    return expanderOf[name.getValue()]->expand(request);
+  }
+
+  ModuleOp module;
+  SmallVector<std::unique_ptr<TransformExpander>> expanders;
+  llvm::StringMap<TransformExpander *> expanderOf;
+  llvm::DenseMap<Operation *, State> states;
+};
+
+/// Outside of differentiation the requests that only guide it are plain calls.
+LogicalResult makeCallsPlain(ModuleOp module) {
+  WalkResult walk = module.walk([](Operation *op) -> WalkResult {
+    if (isa<ir::CheckpointOp, ir::CustomJvpOp, ir::CustomVjpOp>(op)) {
+      OpBuilder builder(op);
+      auto call = func::CallOp::create(builder, op->getLoc(), op->getAttrOfType<FlatSymbolRefAttr>("callee"),
+                                       op->getResultTypes(), op->getOperands());
+      op->replaceAllUsesWith(call);
+      op->erase();
+    } else if (isa<ir::CustomLinOp>(op)) {
+      return op->emitOpError("cannot be evaluated: forward-mode differentiation of a custom_vjp function is not defined; "
+                             "give it a custom_jvp rule, or use only its transpose");
+    }
+    return success();
+  });
+  return failure(walk.wasInterrupted());
+}
+
+struct ExpandTransforms : impl::ExpandTransformsBase<ExpandTransforms> {
+  using ExpandTransformsBase::ExpandTransformsBase;
+  void runOnOperation() override {
+    SmallVector<std::string> names(only.begin(), only.end());
+    if (failed(Expansion(getOperation(), names).run()) || (names.empty() && failed(makeCallsPlain(getOperation()))))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace hjx
