@@ -253,7 +253,7 @@ func.func @main(%x: tensor<70x301xf32>) -> tensor<70xf32> {
       linalg.yield %s : f32
   } -> tensor<70xf32>
   return %r : tensor<70xf32>
-})mlir", 1e-5},
+})mlir", 5e-5},
     {"column_sum", R"mlir(
 #id = affine_map<(i, j) -> (i, j)>
 #out = affine_map<(i, j) -> (j)>

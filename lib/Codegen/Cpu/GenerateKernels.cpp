@@ -10,6 +10,7 @@
 //       .. loops of the op inside the row ..
 #include "lib/Codegen/Cpu/NestEmitter.h"
 #include "lib/Codegen/Cpu/Passes.h"
+#include "lib/Codegen/Cpu/RowLoops.h"
 
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 
@@ -58,16 +59,31 @@ Partition choosePartition(LoopNest &nest, const Schedule &schedule) {
   return partition;
 }
 
+/// The digits of the row in which `nest` counts, of a kernel that has fixed its rows.
+Partition rowsOf(const LoopNest &nest) {
+  Partition partition;
+  for (const Loop &loop : nest.loops) {
+    if (loop.row < 0)
+      continue;
+    partition.rows.resize(std::max<size_t>(partition.rows.size(), loop.row + 1));
+    partition.rows[loop.row] = loop.size;
+  }
+  return partition;
+}
+
 /// Units per chunk of a parallel loop, or 0 if the kernel is too small for one.
-int64_t chooseGrain(const LoopNest &nest, const Partition &partition) {
-  double totalNs = estimatedIterationNs(nest);
-  for (const Loop &loop : nest.loops)
-    totalNs *= loop.size;
-  int64_t units = partition.numUnits();
-  if (units < 2 || totalNs < 2 * kMinChunkNs)
+int64_t chooseGrain(ArrayRef<LoopNest> nests, int64_t numUnits) {
+  double totalNs = 0;
+  for (const LoopNest &nest : nests) {
+    double ns = estimatedIterationNs(nest);
+    for (const Loop &loop : nest.loops)
+      ns *= loop.size;
+    totalNs += ns;
+  }
+  if (numUnits < 2 || totalNs < 2 * kMinChunkNs)
     return 0;
-  auto grain = static_cast<int64_t>(kMinChunkNs / (totalNs / units)) + 1;
-  return std::max(grain, llvm::divideCeilSigned(units, kEnoughUnits));
+  auto grain = static_cast<int64_t>(kMinChunkNs / (totalNs / numUnits)) + 1;
+  return std::max(grain, llvm::divideCeilSigned(numUnits, kEnoughUnits));
 }
 
 /// The rank-1 buffer that begins at the first element of `buffer` and covers it.
@@ -100,25 +116,14 @@ public:
 
   LogicalResult generate() {
     auto ops = llvm::to_vector(kernel.getOps<linalg::GenericOp>());
-    if (ops.size() != 1)
-      return kernel.emitOpError("expected a kernel of one linalg.generic, got ") << ops.size();
+    if (ops.empty())
+      return kernel.emitOpError("expected a kernel with a linalg.generic");
     addBounds();
-    FailureOr<LoopNest> nest = LoopNest::get(ops.front());
-    if (failed(nest)) {
-      IRRewriter rewriter(ops.front());
-      if (failed(linalg::linalgOpToLoops(rewriter, ops.front())))
-        return ops.front().emitOpError("has no loops");
-      rewriter.eraseOp(ops.front());
-      return success();
-    }
-    nest->collapseAll();
-    Schedule schedule = Schedule::choose(*nest);
-    Partition partition = choosePartition(*nest, schedule);
-    numUnits = partition.numUnits();
-    grain = chooseGrain(*nest, partition);
-    emit(*nest, schedule, partition);
-    ops.front().erase();
-    return success();
+    if (auto rows = kernel->getAttrOfType<IntegerAttr>(kRowsAttr))
+      return generateGroup(ops, rows.getInt());
+    if (ops.size() != 1)
+      return kernel.emitOpError("expected one linalg.generic, or '") << kRowsAttr << "'";
+    return generateSingle(ops.front());
   }
 
 private:
@@ -134,15 +139,95 @@ private:
 
   Value constant(int64_t value) { return arith::ConstantIndexOp::create(b, value); }
 
-  void emit(const LoopNest &nest, const Schedule &schedule, const Partition &partition) {
-    b.setInsertionPoint(nest.op);
-    IRMapping flatBuffers;
+  LogicalResult generateSingle(linalg::GenericOp op) {
+    FailureOr<LoopNest> nest = LoopNest::get(op);
+    if (failed(nest)) {
+      IRRewriter rewriter(op);
+      if (failed(linalg::linalgOpToLoops(rewriter, op)))
+        return op.emitOpError("has no loops");
+      rewriter.eraseOp(op);
+      return success();
+    }
+    nest->collapseAll();
+    Schedule schedule = Schedule::choose(*nest);
+    Partition partition = choosePartition(*nest, schedule);
+    numUnits = partition.numUnits();
+    grain = chooseGrain(*nest, numUnits);
+    b.setInsertionPoint(op);
+    flattenArguments();
+    emitUnits([&](Value unit) { emitNest(*nest, schedule, partition, unit); });
+    op.erase();
+    return success();
+  }
+
+  LogicalResult generateGroup(ArrayRef<linalg::GenericOp> ops, int64_t numRows) {
+    SmallVector<LoopNest> nests;
+    for (linalg::GenericOp op : ops) {
+      FailureOr<LoopNest> nest = LoopNest::get(op);
+      if (failed(nest))
+        return op.emitOpError("in a group: expected linear addresses");
+      nest->collapseAll();
+      if (!splitRows(*nest, numRows))
+        return op.emitOpError("in a group: expected ") << numRows << " rows";
+      nests.push_back(std::move(*nest));
+    }
+    numUnits = numRows;
+    grain = chooseGrain(nests, numUnits);
+    b.setInsertionPointToStart(&kernel.front());
+    flattenArguments();
+    for (memref::AllocaOp buffer : llvm::to_vector(kernel.getOps<memref::AllocaOp>()))
+      keepOneRow(buffer, nests);
+    b.setInsertionPoint(ops.front());
+    emitUnits([&](Value unit) {
+      for (const LoopNest &nest : nests)
+        emitNest(nest, Schedule::choose(nest), rowsOf(nest), unit);
+    });
+    for (linalg::GenericOp op : ops)
+      op.erase();
+    // The buffers of full size, and their views, are dead now.
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(kernel.front())))
+      if (isOpTriviallyDead(&op))
+        op.erase();
+    return success();
+  }
+
+  void flattenArguments() {
     for (BlockArgument argument : kernel.getArguments())
       if (isa<MemRefType>(argument.getType()))
         flatBuffers.map(Value(argument), flatten(b, argument));
+  }
+
+  /// Replaces a buffer that lives within a row by one as long as a row's stretch.
+  void keepOneRow(memref::AllocaOp buffer, MutableArrayRef<LoopNest> nests) {
+    Stretch all{INT64_MAX, INT64_MIN};
+    SmallVector<std::pair<LoopNest *, Access *>> accesses;
+    for (LoopNest &nest : nests)
+      for (Access &access : nest.accesses)
+        if (!access.byValue && rootBuffer(access.operand) == buffer.getResult()) {
+          Stretch stretch = rowStretch(nest, access);
+          all = {std::min(all.first, stretch.first), std::max(all.last, stretch.last)};
+          accesses.emplace_back(&nest, &access);
+        }
+    auto type = MemRefType::get({all.last - all.first + 1}, buffer.getType().getElementType());
+    Value row = memref::AllocaOp::create(b, type, b.getI64IntegerAttr(64));
+    for (auto [nest, access] : accesses) {
+      flatBuffers.map(access->operand, row);
+      access->offset -= all.first;
+      for (auto [info, stride] : llvm::zip(nest->loops, access->strides))
+        if (info.row >= 0)
+          stride = 0;
+    }
+  }
+
+  void emitUnits(llvm::function_ref<void(Value unit)> body) {
     auto units = scf::ForOp::create(b, begin, end, constant(1));
+    OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(units.getBody());
-    Value unit = units.getInductionVar();
+    body(units.getInductionVar());
+  }
+
+  void emitNest(const LoopNest &nest, const Schedule &schedule, const Partition &partition,
+                Value unit) {
     std::optional<VectorRange> range;
     if (partition.blockSize) {
       Value block = takeDigit(unit, partition.numBlocks, !partition.rows.empty());
@@ -169,6 +254,7 @@ private:
   func::FuncOp kernel;
   ImplicitLocOpBuilder b;
   Value begin, end;
+  IRMapping flatBuffers;
 };
 
 struct GenerateKernels : impl::GenerateKernelsBase<GenerateKernels> {

@@ -30,20 +30,28 @@ static unsigned defaultLanes(const LoopNest &nest, bool sumsColumns) {
   return (sumsColumns ? 2 : 1) * kVectorBytes / (widest / 8);
 }
 
-/// How good `loop` is as the vector loop; 0 or less: not worth it.
+/// How good `loop` is as the vector loop. Strided lanes are loaded and stored one by one.
 static int64_t vectorScore(const LoopNest &nest, unsigned loop) {
   int64_t score = 0;
   for (auto [index, access] : llvm::enumerate(nest.accesses)) {
     bool isOutput = index >= nest.numInputs();
     int64_t stride = access.strides[loop];
     if (stride == 1)
-      score += isOutput ? 6 : 4;
+      score += 4;
     else if (stride != 0)
-      score -= isOutput ? 6 : 2;
+      score -= isOutput ? 8 : 6;
   }
   if (nest.loops[loop].size < 4)
     score -= 4;
   return score;
+}
+
+/// The score from which vectors pay: arithmetic that is worth it may gather its lanes.
+static int64_t minVectorScore(const LoopNest &nest) {
+  bool worthIt = llvm::any_of(nest.op.getBody()->without_terminator(), [](Operation &op) {
+    return isa_and_present<math::MathDialect>(op.getDialect()) || isa<arith::DivFOp>(op);
+  });
+  return worthIt ? -8 : -2;
 }
 
 static bool splitsReductions(const LoopNest &nest) {
@@ -57,7 +65,7 @@ Schedule Schedule::choose(const LoopNest &nest) {
   Schedule schedule;
   if (BodyEmitter::canVectorize(nest.op)) {
     bool mayReduce = splitsReductions(nest);
-    int64_t best = 0;
+    int64_t best = minVectorScore(nest) - 1;
     for (auto [loop, info] : llvm::enumerate(nest.loops)) {
       if (info.row >= 0 || (info.isReduction && !mayReduce) || info.size < 2)
         continue;

@@ -19,6 +19,13 @@ constexpr llvm::StringLiteral kKernelAttr = "hjx.kernel";
 /// in chunks of this many units.
 constexpr llvm::StringLiteral kGrainAttr = "hjx.grain";
 
+/// On structured ops that share a loop over rows, until they are one kernel: the number of their
+/// group; and on them and their kernel, the number of rows.
+constexpr llvm::StringLiteral kGroupAttr = "hjx.group";
+constexpr llvm::StringLiteral kRowsAttr = "hjx.rows";
+/// On an argument of a private function: the function only reads that buffer.
+constexpr llvm::StringLiteral kReadOnlyAttr = "llvm.readonly";
+
 struct KernelPipelineOptions {
   /// Fuse elementwise ops into their consumers. Off only to look at the difference.
   bool fuse = true;

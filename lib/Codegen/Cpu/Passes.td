@@ -18,6 +18,26 @@ def GeneralizeTensorOps : Pass<"hjx-generalize-tensor-ops", "mlir::func::FuncOp"
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
 }
 
+def FuseElementwise : Pass<"hjx-fuse-elementwise", "mlir::func::FuncOp"> {
+  let summary = "Fuse elementwise ops into their consumers";
+  let description = [{
+    Multi-use rule: cheap ops that read one tensor are computed again at each
+    consumer, everything else is computed once.
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
+}
+
+def FuseRows : Pass<"hjx-fuse-rows", "mlir::ModuleOp"> {
+  let summary = "Join ops that walk over the same rows into one kernel";
+  let description = [{
+    Softmax is a maximum, an exponential, a sum and a division; as one loop over
+    rows each row stays in the first-level cache. Runs on buffers: the ops of a
+    group become one function, buffers that only the group uses become one row
+    long.
+  }];
+  let dependentDialects = ["mlir::memref::MemRefDialect"];
+}
+
 def Bufferize : Pass<"hjx-bufferize", "mlir::ModuleOp"> {
   let summary = "Turn tensors into buffers, results into destinations of the caller";
   let description = [{
@@ -51,20 +71,30 @@ def GeneralizeCopies : Pass<"hjx-generalize-copies", "mlir::func::FuncOp"> {
   let dependentDialects = ["mlir::linalg::LinalgDialect"];
 }
 
+def OutlineProducts : Pass<"hjx-outline-products", "mlir::ModuleOp"> {
+  let summary = "Make each matrix product a call of the generated kernel";
+  let description = [{
+    Any layout, any batch axes (Product.h). The call gets a buffer to work in, so
+    that scratch memory is part of the memory plan.
+  }];
+  let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::memref::MemRefDialect",
+                           "mlir::scf::SCFDialect"];
+  let options = [
+    Option<"numThreads", "num-threads", "int64_t", /*default=*/"0",
+           "Into how many parts a product may be split; 0: as many as the pool has threads">,
+  ];
+}
+
 def OutlineKernels : Pass<"hjx-outline-kernels", "mlir::ModuleOp"> {
   let summary = "Make each structured op a call of a kernel";
   let description = [{
-    A `linalg.generic` on buffers becomes a call of a private function with the
-    attribute `hjx.kernel` that holds it. Ops with the same
-    structure and types share one function: a network of twelve equal layers compiles each kernel once. Constants go into the kernel, buffer offsets stay
+    A `linalg.generic` on buffers, or a group that `hjx-fuse-rows` made, becomes a
+    call of a private function with the attribute `hjx.kernel`. Ops with the same
+    structure and types share one function: a network of twelve equal layers
+    compiles each kernel once. Constants go into the kernel, buffer offsets stay
     with the caller.
   }];
-  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::LLVM::LLVMDialect",
-                           "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect"];
-  let options = [
-    Option<"numThreads", "num-threads", "int64_t", /*default=*/"0",
-           "Into how many parts a matrix product may be split; 0: as many as the pool has threads">,
-  ];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::memref::MemRefDialect"];
 }
 
 def GenerateKernels : Pass<"hjx-generate-kernels", "mlir::ModuleOp"> {

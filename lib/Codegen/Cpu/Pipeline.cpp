@@ -19,6 +19,8 @@ using namespace mlir;
 
 void hjx::buildToKernelPipeline(OpPassManager &pm, const KernelPipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createGeneralizeTensorOps());
+  if (options.fuse && !options.scalarLoops)
+    pm.addNestedPass<func::FuncOp>(createFuseElementwise());
   pm.addPass(createCSEPass());
   pm.addPass(createBufferize());
   pm.addPass(createCanonicalizerPass());
@@ -30,6 +32,9 @@ void hjx::buildToKernelPipeline(OpPassManager &pm, const KernelPipelineOptions &
     pm.addPass(createPlanMemory());
     return;
   }
+  pm.addPass(createOutlineProducts());
+  if (options.fuse)
+    pm.addPass(createFuseRows());
   pm.addPass(createOutlineKernels());
   pm.addPass(createPlanMemory());
   pm.addPass(createGenerateKernels());

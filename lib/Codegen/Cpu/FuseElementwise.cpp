@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Fusion of elementwise ops into what consumes them, on tensors. The rewriting is
+// MLIR's; the decisions are ours:
+//
+//   1. One consumer: fuse.
+//   2. Several consumers: each gets a copy if the op is cheap (no exp, tanh, division
+//      or the like) and reads at most one tensor of its own size, so that a copy
+//      neither costs arithmetic that counts nor reads more memory than its result.
+//   3. Never repeat an expensive op because the consumer broadcasts its result.
+//   4. A matrix product takes in transpositions only: they are strides to it.
+//
+// What stays apart although it walks over the same rows is joined later, on
+// buffers (FuseRows.cpp).
+#include "lib/Codegen/Cpu/Passes.h"
+
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+
+using namespace mlir;
+
+namespace hjx {
+#define GEN_PASS_DEF_FUSEELEMENTWISE
+#include "lib/Codegen/Cpu/Passes.h.inc"
+
+namespace {
+
+constexpr unsigned kMaxOperands = 24, kMaxBodyOps = 160;
+constexpr unsigned kMaxCopies = 6, kMaxCopiedBodyOps = 12;
+
+bool isExpensive(Operation &op) {
+  if (isa<arith::DivFOp, arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
+          arith::RemFOp>(op))
+    return true;
+  if (isa<math::AbsFOp, math::AbsIOp, math::FloorOp, math::CeilOp, math::CopySignOp, math::FmaOp,
+          math::RoundEvenOp, math::TruncOp>(op))
+    return false;
+  return isa_and_present<math::MathDialect>(op.getDialect()) || op.getNumRegions() > 0;
+}
+
+bool isExpensive(linalg::GenericOp op) {
+  return llvm::any_of(op.getBody()->without_terminator(),
+                      [](Operation &nested) { return isExpensive(nested); });
+}
+
+bool isTransposition(linalg::GenericOp op) {
+  return op.getNumDpsInputs() == 1 && op.getNumDpsInits() == 1 &&
+         op.getBody()->getOperations().size() == 1 &&
+         op.getBody()->getTerminator()->getOperand(0) == op.getBody()->getArgument(0) &&
+         llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) { return map.isPermutation(); });
+}
+
+int64_t numIterations(linalg::GenericOp op) {
+  int64_t product = 1;
+  for (int64_t size : op.getStaticLoopRanges())
+    product *= size;
+  return product;
+}
+
+/// Rules 3 and 4, and limits of size.
+bool fits(linalg::GenericOp producer, linalg::GenericOp consumer, OpOperand *operand) {
+  if (producer.getNumReductionLoops() > 0 || !producer.hasPureTensorSemantics())
+    return false;
+  if (linalg::isaContractionOpInterface(consumer))
+    return isTransposition(producer);
+  if (!consumer.getMatchingIndexingMap(operand).isProjectedPermutation())
+    return false;
+  if (producer->getNumOperands() + consumer->getNumOperands() > kMaxOperands ||
+      producer.getBody()->getOperations().size() + consumer.getBody()->getOperations().size() >
+          kMaxBodyOps)
+    return false;
+  return numIterations(consumer) <= numIterations(producer) || !isExpensive(producer);
+}
+
+bool shouldFuse(OpOperand *operand) {
+  auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
+  auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
+  return producer && consumer && llvm::hasSingleElement(llvm::SmallPtrSet<Operation *, 4>(
+                                     producer->user_begin(), producer->user_end())) &&
+         fits(producer, consumer, operand);
+}
+
+/// Rule 2: whether `op` may be computed again at each consumer.
+bool isCheapToRepeat(linalg::GenericOp op) {
+  if (op->getNumResults() != 1 || isExpensive(op) ||
+      op.getBody()->getOperations().size() > kMaxCopiedBodyOps)
+    return false;
+  unsigned fullSize = llvm::count_if(op.getDpsInputOperands(), [&](OpOperand *input) {
+    return op.getMatchingIndexingMap(input).getNumResults() == op.getNumLoops() &&
+           op.getNumLoops() > 0;
+  });
+  bool gathers = llvm::any_of(op.getBody()->without_terminator(), [](Operation &nested) {
+    return isa<tensor::ExtractOp>(nested);
+  });
+  return fullSize <= 1 && !gathers;
+}
+
+void repeatCheapProducers(func::FuncOp func) {
+  SmallVector<linalg::GenericOp> ops;
+  func.walk([&](linalg::GenericOp op) { ops.push_back(op); });
+  // Consumers first: a copy may need a copy of its own producer.
+  for (linalg::GenericOp op : llvm::reverse(ops)) {
+    if (op.getNumReductionLoops() > 0 || !isCheapToRepeat(op))
+      continue;
+    SmallVector<OpOperand *> uses;
+    for (OpOperand &use : op->getUses()) {
+      auto consumer = dyn_cast<linalg::GenericOp>(use.getOwner());
+      if (consumer && use.getOperandNumber() < consumer.getNumDpsInputs() &&
+          fits(op, consumer, &use))
+        uses.push_back(&use);
+    }
+    if (op->hasOneUse() || uses.size() > kMaxCopies)
+      continue;
+    for (OpOperand *use : uses) {
+      OpBuilder b(use->getOwner());
+      use->set(b.clone(*op)->getResult(0));
+    }
+    if (op->use_empty())
+      op->erase();
+  }
+}
+
+struct FuseElementwise : impl::FuseElementwiseBase<FuseElementwise> {
+  void runOnOperation() override {
+    repeatCheapProducers(getOperation());
+    RewritePatternSet patterns(&getContext());
+    linalg::populateElementwiseOpsFusionPatterns(patterns, shouldFuse);
+    GreedyRewriteConfig config;
+    config.setUseTopDownTraversal(true);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), config)))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace hjx

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rows of structured ops as functions of one number: see the header.
+#include "lib/Codegen/Cpu/RowLoops.h"
+
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+using namespace mlir;
+using namespace hjx;
+
+static bool bodyAsksForIndex(const LoopNest &nest, unsigned loop) {
+  WalkResult result = nest.op.getBody()->walk([&](linalg::IndexOp index) {
+    bool asks = nest.loopOfDim[index.getDim()] == static_cast<int>(loop);
+    return asks ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return result.wasInterrupted();
+}
+
+/// Makes loop `loop` two loops, the outer of size `outerSize`; the outer keeps the number.
+static void splitLoop(LoopNest &nest, unsigned loop, int64_t outerSize) {
+  int64_t innerSize = nest.loops[loop].size / outerSize;
+  Loop inner = nest.loops[loop];
+  inner.size = innerSize;
+  nest.loops[loop].size = outerSize;
+  nest.loops.push_back(inner);
+  for (Access &access : nest.accesses) {
+    access.strides.push_back(access.strides[loop]);
+    access.strides[loop] *= innerSize;
+  }
+}
+
+bool hjx::splitRows(LoopNest &nest, int64_t numRows) {
+  SmallVector<unsigned> parallel;
+  for (auto [loop, info] : llvm::enumerate(nest.loops))
+    if (!info.isReduction)
+      parallel.push_back(loop);
+  ArrayRef<int64_t> strides = nest.outputs().front().strides;
+  llvm::sort(parallel, [&](unsigned a, unsigned b) {
+    return std::make_pair(-strides[a], a) < std::make_pair(-strides[b], b);
+  });
+  int64_t rows = 1;
+  int digit = 0;
+  for (unsigned loop : parallel) {
+    if (rows == numRows)
+      break;
+    int64_t wanted = numRows / rows, size = nest.loops[loop].size;
+    if (size > wanted) {
+      if (size % wanted != 0 || bodyAsksForIndex(nest, loop))
+        return false;
+      splitLoop(nest, loop, wanted);
+      size = wanted;
+    }
+    if (wanted % size != 0)
+      return false;
+    nest.loops[loop].row = digit++;
+    rows *= size;
+  }
+  return rows == numRows;
+}
+
+RowAddress hjx::rowAddress(const LoopNest &nest, const Access &access) {
+  SmallVector<std::pair<int64_t, int64_t>> digits;
+  for (auto [loop, info] : llvm::enumerate(nest.loops)) {
+    if (info.row < 0)
+      continue;
+    digits.resize(std::max<size_t>(digits.size(), info.row + 1));
+    digits[info.row] = {info.size, access.strides[loop]};
+  }
+  RowAddress address;
+  for (auto [size, stride] : digits) {
+    bool merges = !address.digits.empty() && address.digits.back().second == size * stride;
+    if (merges)
+      address.digits.back() = {address.digits.back().first * size, stride};
+    else
+      address.digits.push_back({size, stride});
+  }
+  return address;
+}
+
+Stretch hjx::rowStretch(const LoopNest &nest, const Access &access) {
+  Stretch stretch{access.offset, access.offset};
+  for (auto [info, stride] : llvm::zip(nest.loops, access.strides)) {
+    if (info.row >= 0)
+      continue;
+    (stride < 0 ? stretch.first : stretch.last) += stride * (info.size - 1);
+  }
+  return stretch;
+}
+
+bool hjx::rowsAreDisjoint(const RowAddress &address, Stretch stretch) {
+  int64_t width = stretch.last - stretch.first + 1;
+  for (auto [size, stride] : llvm::reverse(address.digits)) {
+    if (stride < width)
+      return false;
+    width += (size - 1) * stride;
+  }
+  return true;
+}
+
+Value hjx::rootBuffer(Value value) {
+  while (auto view = value.getDefiningOp<ViewLikeOpInterface>())
+    value = view.getViewSource();
+  return value;
+}
+
+Value hjx::withoutReshapes(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<memref::CastOp, memref::CollapseShapeOp, memref::ExpandShapeOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
