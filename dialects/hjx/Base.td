@@ -104,6 +104,19 @@ class Hjx_Op<string mnemonic, list<Trait> traits = []> : Op<Hjx_Dialect, mnemoni
 /// An op whose result types follow from operands and attributes: one function
 /// serves the builder, the verifier and the frontend.
 class Hjx_InferredOp<string mnemonic, list<Trait> traits = []>
-    : Hjx_Op<mnemonic, traits # [Pure, InferTypeOpAdaptor]>;
+    : Hjx_Op<mnemonic, traits # [Pure, InferTypeOpAdaptor]> {
+  let extraClassDeclaration = [{
+    // The verifier's question; upstream's default names no op and no remedy.
+    static ::llvm::LogicalResult refineReturnTypes(
+        ::mlir::MLIRContext *context, ::std::optional<::mlir::Location> location, ::mlir::ValueRange operands,
+        ::mlir::DictionaryAttr attributes, ::mlir::OpaqueProperties properties, ::mlir::RegionRange regions,
+        ::llvm::SmallVectorImpl<::mlir::Type> &returnTypes) {
+      ::llvm::SmallVector<::mlir::Type> inferred;
+      if (failed(inferReturnTypes(context, location, operands, attributes, properties, regions, inferred)))
+        return ::mlir::failure();
+      return ::hjx::ir::checkResultTypes(getOperationName(), location, inferred, returnTypes);
+    }
+  }];
+}
 
 #endif // HJX_BASE_TD

@@ -52,6 +52,10 @@ LogicalResult DotGeneralOp::inferReturnTypes(MLIRContext *, std::optional<Locati
   llvm::append_range(shape, pickDims(lhs.getShape(), dimsExcept(lhs.getRank(), lhsBatch, lhsContract)));
   llvm::append_range(shape, pickDims(rhs.getShape(), dimsExcept(rhs.getRank(), rhsBatch, rhsContract)));
   Type element = adaptor.getAccumType().value_or(lhs.getElementType());
+  if (!isa<FloatType, IntegerType>(element) || isa<FloatType>(element) != isa<FloatType>(lhs.getElementType()))
+    return emitOptionalError(loc, "dot_general: (C5) expected accum to be ",
+                             isa<FloatType>(lhs.getElementType()) ? "a float" : "an integer", " type for operands of ",
+                             lhs.getElementType(), ", got ", element);
   results.push_back(RankedTensorType::get(shape, element));
   return success();
 }

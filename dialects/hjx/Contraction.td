@@ -18,7 +18,8 @@ def Hjx_DotGeneralOp : Hjx_InferredOp<"dot_general"> {
     Constraints: (C1) lhs and rhs have the same element type. (C2) the
     dimension lists of one operand are in range and name no dimension twice.
     (C3) lhs_batching and rhs_batching have one length, as have lhs_contracting
-    and rhs_contracting. (C4) paired dimensions have equal sizes.
+    and rhs_contracting. (C4) paired dimensions have equal sizes. (C5)
+    `accum_type` is a float type for floats and an integer type for integers.
     ```mlir
     %z = hjx.dot_general %x, %y contracting = [1] x [0] : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
     %z = hjx.dot_general %x, %y batching = [0] x [0] contracting = [2] x [1] : ...

@@ -65,6 +65,17 @@ LogicalResult KeyType::verify(function_ref<InFlightDiagnostic()> emitError, Stri
   return success();
 }
 
+LogicalResult checkResultTypes(StringRef op, std::optional<Location> location, TypeRange expected, TypeRange got) {
+  op.consume_front("hjx.");
+  if (expected.size() != got.size())
+    return emitOptionalError(location, op, ": expected ", expected.size(), " results, got ", got.size());
+  for (auto [i, types] : llvm::enumerate(llvm::zip_equal(expected, got)))
+    if (std::get<0>(types) != std::get<1>(types))
+      return emitOptionalError(location, op, ": expected result ", i, " of type ", std::get<0>(types), ", got ",
+                               std::get<1>(types));
+  return success();
+}
+
 bool isDifferentiable(Type type) {
   auto array = dyn_cast<RankedTensorType>(type);
   return array && isa<FloatType>(array.getElementType());

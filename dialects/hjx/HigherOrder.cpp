@@ -92,8 +92,9 @@ LogicalResult WhileOp::verify() {
       failed(checkTypes(*this, "(C2) carries yielded by body", getInits().getTypes(), getBodyYield().getOperandTypes())) ||
       failed(checkTypes(*this, "(C3) results", getInits().getTypes(), getResultTypes())))
     return failure();
-  if (getMaxTrip() && *getMaxTrip() < 0)
-    return emitOpError("(C4) expected max_trip not to be negative, got ") << *getMaxTrip();
+  // The accessor's type is unsigned.
+  if (int64_t maxTrip = getMaxTrip().value_or(0); maxTrip < 0)
+    return emitOpError("(C4) expected max_trip not to be negative, got ") << maxTrip;
   return success();
 }
 

@@ -18,6 +18,12 @@
 
 #include "dialects/hjx/Dialect.h.inc"
 
+namespace hjx::ir {
+/// Compares an op's result types with those that follow from its operands.
+llvm::LogicalResult checkResultTypes(llvm::StringRef op, std::optional<mlir::Location> location,
+                                     mlir::TypeRange expected, mlir::TypeRange got);
+} // namespace hjx::ir
+
 #include "dialects/hjx/ElementwiseEnums.h.inc"
 #include "dialects/hjx/MovementEnums.h.inc"
 #include "dialects/hjx/RequestsEnums.h.inc"

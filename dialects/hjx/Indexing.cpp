@@ -95,7 +95,8 @@ LogicalResult ScatterOp::inferReturnTypes(MLIRContext *, std::optional<Location>
   ArrayRef<int64_t> windowDims = adaptor.getUpdateWindowDims();
   if (updates.getElementType() != operand.getElementType())
     return emitOptionalError(loc, "scatter: (C1) expected updates with the element type of ", operand, ", got ", updates);
-  if (adaptor.getKind() == ScatterKind::Add && !operand.getElementType().isIntOrFloat())
+  if (adaptor.getKind() == ScatterKind::Add &&
+      (!operand.getElementType().isIntOrFloat() || operand.getElementType().isInteger(1)))
     return emitOptionalError(loc, "scatter: (C1) add needs numbers, got ", operand);
   if (failed(spec.checkDropped()) || failed(spec.checkIndices()))
     return failure();

@@ -7,6 +7,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/PatternMatch.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace hjx::ir;
@@ -42,6 +43,8 @@ LogicalResult BroadcastInDimOp::inferReturnTypes(MLIRContext *, std::optional<Lo
   if (static_cast<int64_t>(dims.size()) != type.getRank() || !areAscendingDims(dims, shape.size()))
     return emitOptionalError(loc, "broadcast_in_dim: (C1) expected ", type.getRank(), " ascending result dimensions below ",
                              shape.size(), ", got [", dims, "]");
+  if (llvm::any_of(shape, [](int64_t size) { return size < 0; }))
+    return emitOptionalError(loc, "broadcast_in_dim: (C1) expected sizes that are not negative, got [", shape, "]");
   for (auto [i, dim] : llvm::enumerate(dims))
     if (type.getDimSize(i) != 1 && type.getDimSize(i) != shape[dim])
       return emitOptionalError(loc, "broadcast_in_dim: (C2) dimension ", i, " of ", type, " is neither 1 nor ", shape[dim],
@@ -87,9 +90,12 @@ LogicalResult ReshapeOp::inferReturnTypes(MLIRContext *, std::optional<Location>
   ArrayRef<int64_t> shape = adaptor.getShape();
   if (llvm::any_of(shape, [](int64_t size) { return size < 0; }))
     return emitOptionalError(loc, "reshape: (C1) expected sizes that are not negative, got [", shape, "]");
-  if (ShapedType::getNumElements(shape) != type.getNumElements())
+  std::optional<int64_t> numElements = countElements(shape);
+  if (!numElements)
+    return emitOptionalError(loc, "reshape: (C1) shape [", shape, "] has more elements than 64 bits count");
+  if (*numElements != type.getNumElements())
     return emitOptionalError(loc, "reshape: (C1) ", type, " has ", type.getNumElements(), " elements, shape [", shape, "] has ",
-                             ShapedType::getNumElements(shape));
+                             *numElements);
   results.push_back(type.clone(shape));
   return success();
 }
@@ -175,11 +181,14 @@ LogicalResult PadOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc
     return emitOptionalError(loc, "pad: (C2) expected a padding value ", type.clone(ArrayRef<int64_t>()), ", got ", value);
   SmallVector<int64_t> shape;
   for (size_t i = 0; i < rank; ++i) {
-    int64_t size = type.getDimSize(i);
-    shape.push_back(size + low[i] + high[i] + std::max<int64_t>(size - 1, 0) * interior[i]);
-    if (shape.back() < 0)
+    int64_t size = type.getDimSize(i), gaps = 0, inner = 0, padded = 0;
+    if (llvm::MulOverflow(std::max<int64_t>(size - 1, 0), interior[i], gaps) || llvm::AddOverflow(size, gaps, inner) ||
+        llvm::AddOverflow(inner, low[i], padded) || llvm::AddOverflow(padded, high[i], padded))
+      return emitOptionalError(loc, "pad: (C3) dimension ", i, " of ", type, " grows beyond 64 bits");
+    if (padded < 0)
       return emitOptionalError(loc, "pad: (C3) low ", low[i], " and high ", high[i], " remove more than dimension ", i, " of ",
                                type, " holds");
+    shape.push_back(padded);
   }
   results.push_back(type.clone(shape));
   return success();

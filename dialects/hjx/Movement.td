@@ -45,8 +45,8 @@ def Hjx_BroadcastInDimOp : Hjx_InferredOp<"broadcast_in_dim"> {
     Operand dimension i becomes result dimension dims[i]; other result
     dimensions, and those where the operand has size 1, repeat it.
     Constraints: (C1) one entry of `dims` for each operand dimension, strictly
-    ascending and in range. (C2) operand dimension i is 1 or equals result
-    dimension dims[i].
+    ascending and in range; no size in `shape` is negative. (C2) operand
+    dimension i is 1 or equals result dimension dims[i].
     ```mlir
     %y = hjx.broadcast_in_dim %x shape = [2, 3] dims = [1] : tensor<3xf32> -> tensor<2x3xf32>
     ```
@@ -216,7 +216,7 @@ def Hjx_GatherOp : Hjx_InferredOp<"gather"> {
     `mode`: `clip` moves a start so that the slice is inside; `fill_or_drop`
     gives a whole slice of the fill value when any part is outside: NaN for
     floats, the least value for signed integers, the greatest for unsigned,
-    true for bool; `promise_in_bounds` is `clip` whose user vouches.
+    true for bool, both words all ones for keys; `promise_in_bounds` is `clip` whose user vouches.
 
     Constraints: (C1) `slice_sizes` has one entry per operand dimension, between
     0 and the dimension. (C2) collapsed_slice_dims and operand_batching_dims are
@@ -251,11 +251,12 @@ def Hjx_ScatterOp : Hjx_InferredOp<"scatter"> {
     The inverse walk of gather: update dimensions `update_window_dims` are the
     window, in operand order without inserted and batching dimensions; the other
     update dimensions walk `scatter_indices`. Updates apply in row-major order of
-    the updates, so that `set` keeps the last one and `add` has one rounding.
+    the updates: `set` keeps the last one, a float `add` rounds after each.
     `mode`: `clip` moves a start so that the window is inside; `fill_or_drop`
     skips a window of which any part is outside; `promise_in_bounds` is `clip`.
 
-    Constraints: (C1) operand, updates and result agree in element type. (C2)
+    Constraints: (C1) operand, updates and result agree in element type, which
+    is a number for `add`. (C2)
     inserted_window_dims and operand_batching_dims are ascending, distinct and
     disjoint. (C3) the batching lists have one length and equal dimension sizes.
     (C4) `scatter_dims_to_operand_dims` has as many entries as the index vector,

@@ -52,7 +52,7 @@ LogicalResult RandomSeedOp::inferReturnTypes(MLIRContext *context, std::optional
 
 static FailureOr<SmallVector<int64_t>> appendShape(StringRef op, std::optional<Location> loc, Value keys, ArrayRef<int64_t> shape) {
   if (llvm::any_of(shape, [](int64_t size) { return size < 0; })) {
-    (void)emitOptionalError(loc, op, ": expected a shape without negative sizes, got [", shape, "]");
+    (void)emitOptionalError(loc, op, " expected a shape without negative sizes, got [", shape, "]");
     return failure();
   }
   SmallVector<int64_t> all(cast<RankedTensorType>(keys.getType()).getShape());
@@ -62,7 +62,7 @@ static FailureOr<SmallVector<int64_t>> appendShape(StringRef op, std::optional<L
 
 LogicalResult RandomSplitOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc, Adaptor adaptor,
                                               SmallVectorImpl<Type> &results) {
-  auto shape = appendShape("random_split", loc, adaptor.getKeys(), adaptor.getShape());
+  auto shape = appendShape("random_split: (C1)", loc, adaptor.getKeys(), adaptor.getShape());
   if (failed(shape))
     return failure();
   results.push_back(keysOf(*shape, context));
@@ -83,7 +83,7 @@ LogicalResult RandomBitsOp::inferReturnTypes(MLIRContext *context, std::optional
   int64_t width = adaptor.getWidth();
   if (!llvm::is_contained({8, 16, 32, 64}, width))
     return emitOptionalError(loc, "random_bits: (C1) expected width 8, 16, 32 or 64, got ", width);
-  auto shape = appendShape("random_bits", loc, adaptor.getKeys(), adaptor.getShape());
+  auto shape = appendShape("random_bits: (C2)", loc, adaptor.getKeys(), adaptor.getShape());
   if (failed(shape))
     return failure();
   results.push_back(RankedTensorType::get(*shape, IntegerType::get(context, width, IntegerType::Unsigned)));

@@ -50,7 +50,7 @@ static LogicalResult verifyArgReduce(Op op) {
   if (axis < 0 || axis >= type.getRank() || type.getDimSize(axis) == 0)
     return op.emitOpError("(C1) expected axis to be a non-empty dimension of ") << type << ", got " << axis;
   if (result.getShape() != dropAxis(type, axis).getShape())
-    return op.emitOpError("(C2) expected a result of the shape of ") << dropAxis(type, axis) << ", got " << result;
+    return op.emitOpError("(C2) expected a result of shape [") << dropAxis(type, axis).getShape() << "], got " << result;
   return success();
 }
 

@@ -128,6 +128,8 @@ LogicalResult VmapOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (failed(type))
     return failure();
   int64_t size = getAxisSize();
+  if (size < 0)
+    return emitOpError("(C2) expected a size that is not negative, got ") << size;
   if (getInAxes().size() != getOperands().size())
     return emitOpError("(C1) in_axes: expected one entry per operand, ") << getOperands().size() << ", got " << getInAxes().size();
   SmallVector<Type> arguments;

@@ -105,7 +105,7 @@ def Hjx_VmapOp : Hjx_Request<"vmap"> {
     that every call shares; `out_axes` says where each result's mapped axis
     goes, or -1 for a result that does not depend on the mapped operands.
     Constraints: (C1) `in_axes` has one entry per operand, in range. (C2) mapped
-    axes have size `axis_size`. (C3) without the mapped axes, operands have the
+    axes have size `axis_size`, which is not negative. (C3) without the mapped axes, operands have the
     callee's argument types. (C4) `out_axes` has one entry per result, in range;
     results have the callee's result types with the mapped axis inserted.
     ```mlir

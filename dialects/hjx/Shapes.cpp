@@ -3,6 +3,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallBitVector.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace llvm;
 
@@ -20,6 +21,16 @@ bool areDistinctDims(ArrayRef<int64_t> dims, int64_t rank) {
 
 bool areAscendingDims(ArrayRef<int64_t> dims, int64_t rank) {
   return areDistinctDims(dims, rank) && llvm::is_sorted(dims);
+}
+
+std::optional<int64_t> countElements(ArrayRef<int64_t> shape) {
+  if (is_contained(shape, 0))
+    return 0;
+  int64_t count = 1;
+  for (int64_t size : shape)
+    if (MulOverflow(count, size, count))
+      return std::nullopt;
+  return count;
 }
 
 SmallVector<int64_t> dimsExcept(int64_t rank, ArrayRef<int64_t> excluded, ArrayRef<int64_t> alsoExcluded) {

@@ -15,6 +15,9 @@ bool areDistinctDims(llvm::ArrayRef<int64_t> dims, int64_t rank);
 /// As areDistinctDims, and ascending.
 bool areAscendingDims(llvm::ArrayRef<int64_t> dims, int64_t rank);
 
+/// The product of the sizes, or none when 64 bits do not hold it.
+std::optional<int64_t> countElements(llvm::ArrayRef<int64_t> shape);
+
 /// The dimensions of [0, rank) that are in none of the lists, ascending.
 llvm::SmallVector<int64_t> dimsExcept(int64_t rank, llvm::ArrayRef<int64_t> excluded,
                                       llvm::ArrayRef<int64_t> alsoExcluded = {});

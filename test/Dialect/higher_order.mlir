@@ -1,5 +1,5 @@
 // RUN: hjx-opt %s | hjx-opt | FileCheck %s
-// Control flow and requests print and parse back.
+// Control flow prints and parses back.
 
 // CHECK-LABEL: func.func @scan
 func.func @scan(%x: tensor<3xf32>, %w: tensor<f32>) -> (tensor<f32>, tensor<3xf32>) {
@@ -46,24 +46,9 @@ func.func @cond(%p: tensor<i1>, %x: tensor<f32>) -> tensor<f32> {
   return %y : tensor<f32>
 }
 
-func.func private @f(%x: tensor<3xf32>) -> tensor<f32> {
-  %s = hjx.reduce_sum %x axes = [0] : tensor<3xf32> -> tensor<f32>
-  return %s : tensor<f32>
-}
-
-// CHECK-LABEL: func.func @requests
-func.func @requests(%x: tensor<3xf32>, %ct: tensor<f32>, %xs: tensor<3x8xf32>) {
-  // CHECK: hjx.jvp @f(%{{.*}}) tangents(%{{.*}}) active = [true] : (tensor<3xf32>, tensor<3xf32>) -> (tensor<f32>, tensor<f32>)
-  %y, %y_dot = hjx.jvp @f(%x) tangents(%x) active = [true] : (tensor<3xf32>, tensor<3xf32>) -> (tensor<f32>, tensor<f32>)
-  // CHECK: hjx.vjp @f(%{{.*}}) cotangents(%{{.*}}) active = [true] : (tensor<3xf32>, tensor<f32>) -> (tensor<f32>, tensor<3xf32>)
-  %y1, %x_bar = hjx.vjp @f(%x) cotangents(%ct) active = [true] : (tensor<3xf32>, tensor<f32>) -> (tensor<f32>, tensor<3xf32>)
-  // CHECK: %[[LIN:.*]]:2 = hjx.linearize @f(%{{.*}}) active = [true] : (tensor<3xf32>) -> (tensor<f32>, !hjx.linear<(tensor<3xf32>) -> tensor<f32>>)
-  %y2, %lin = hjx.linearize @f(%x) active = [true] : (tensor<3xf32>) -> (tensor<f32>, !hjx.linear<(tensor<3xf32>) -> tensor<f32>>)
-  // CHECK: hjx.apply_linear %[[LIN]]#1(%{{.*}})
-  %t = hjx.apply_linear %lin(%x) : (!hjx.linear<(tensor<3xf32>) -> tensor<f32>>, tensor<3xf32>) -> tensor<f32>
-  // CHECK: hjx.vmap @f(%{{.*}}) in_axes = [1] out_axes = [0] size = 8 : (tensor<3x8xf32>) -> tensor<8xf32>
-  %ys = hjx.vmap @f(%xs) in_axes = [1] out_axes = [0] size = 8 : (tensor<3x8xf32>) -> tensor<8xf32>
-  // CHECK: hjx.checkpoint @f(%{{.*}}) policy = dots_saveable : (tensor<3xf32>) -> tensor<f32>
-  %z = hjx.checkpoint @f(%x) policy = dots_saveable : (tensor<3xf32>) -> tensor<f32>
+// CHECK-LABEL: func.func @opt_barrier
+func.func @opt_barrier(%x: tensor<2xf32>, %y: tensor<3xi32>) {
+  // CHECK: hjx.opt_barrier %{{.*}}, %{{.*}} : tensor<2xf32>, tensor<3xi32>
+  %a, %b = hjx.opt_barrier %x, %y : tensor<2xf32>, tensor<3xi32>
   return
 }
