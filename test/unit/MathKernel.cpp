@@ -109,7 +109,7 @@ std::unique_ptr<llvm::Module> toLlvm(const std::vector<KernelSpec> &specs,
   emitBuilderFunctions(*module);
   PassManager passes(context.get());
   if (specs.front().expand)
-    passes.addPass(createExpandMathPass());
+    passes.addPass(createExpandMath());
   passes.addPass(createSCFToControlFlowPass());
   passes.addPass(createConvertVectorToLLVMPass());
   passes.addPass(createConvertMathToLLVMPass());

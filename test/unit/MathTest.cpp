@@ -13,6 +13,8 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numbers>
+#include <random>
 
 namespace hjx::test {
 namespace {
@@ -85,50 +87,205 @@ template <typename T> std::vector<T> samplePoints(double low, double high) {
   return points;
 }
 
-template <typename T> void expectAccurate(const UnaryCase &c, double bound, int lanes) {
-  Kernel kernel({bodyOf(c.name), elementName<T>, lanes});
-  std::vector<T> x = samplePoints<T>(c.low, c.high), y(x.size());
-  kernel(x.data(), x.data(), y.data(), x.size());
+/// Runs `body` on x and w and checks every result against `reference(i)`.
+template <typename T>
+void expectWithin(const std::string &body, const std::vector<T> &x, const std::vector<T> &w,
+                  double bound, llvm::function_ref<Wide(size_t)> reference,
+                  int lanes = sizeof(T) == 8 ? 4 : 8) {
+  Kernel kernel({body, elementName<T>, lanes});
+  std::vector<T> y(x.size());
+  kernel(x.data(), w.data(), y.data(), x.size());
   double worst = -1;
-  size_t worstAt = 0;
-  for (size_t i = 0; i < x.size(); ++i) {
-    if (std::isfinite(x[i]) && std::fabs(x[i]) > c.limit)
-      continue;
-    double error = ulpError(y[i], sizeof(T) == 8 ? c.reference(x[i]) : Wide(c.reference(x[i])));
-    if (error > worst)
-      worst = error, worstAt = i;
-  }
-  printf("%-9s %s  max error %.3f ulp at %a\n", c.name.c_str(), elementName<T>, worst,
-         double(x[worstAt]));
-  EXPECT_LE(worst, bound) << "at x = " << std::hexfloat << x[worstAt] << " got " << y[worstAt]
-                          << ", expected " << c.reference(x[worstAt]);
+  size_t at = 0;
+  for (size_t i = 0; i < x.size(); ++i)
+    if (double error = ulpError(y[i], reference(i)); error > worst)
+      worst = error, at = i;
+  printf("%-32s %s: %.3f ulp at %a, %a\n", body.c_str(), elementName<T>, worst, double(x[at]),
+         double(w[at]));
+  EXPECT_LE(worst, bound) << std::hexfloat << "at " << x[at] << ", " << w[at] << " got " << y[at]
+                          << ", expected " << T(reference(at));
+}
+
+template <typename T> void expectAccurate(const UnaryCase &c, double bound) {
+  std::vector<T> x = samplePoints<T>(c.low, c.high);
+  for (T &value : x)
+    if (std::isfinite(value) && std::fabs(value) > c.limit)
+      value = 1;
+  expectWithin<T>(bodyOf(c.name), x, x, bound, [&](size_t i) { return c.reference(x[i]); });
 }
 
 class MathAccuracy : public testing::TestWithParam<UnaryCase> {};
 
-TEST_P(MathAccuracy, F32Vector) { expectAccurate<float>(GetParam(), GetParam().ulpF32, 8); }
-TEST_P(MathAccuracy, F64Vector) { expectAccurate<double>(GetParam(), GetParam().ulpF64, 4); }
-
-template <auto f> Wide wide(Wide x) { return f(x); }
+TEST_P(MathAccuracy, F32Vector) { expectAccurate<float>(GetParam(), GetParam().ulpF32); }
+TEST_P(MathAccuracy, F64Vector) { expectAccurate<double>(GetParam(), GetParam().ulpF64); }
 
 INSTANTIATE_TEST_SUITE_P(
     All, MathAccuracy,
-    testing::Values(UnaryCase{"cos", [](Wide x) { return std::cos(x); }, 2, 2, -20, 20, 0x1p40},
-                    UnaryCase{"erf", [](Wide x) { return std::erf(x); }, 2, 2},
-                    UnaryCase{"exp", [](Wide x) { return std::exp(x); }, 2, 2, -110, 90},
-                    UnaryCase{"exp2", [](Wide x) { return std::exp2(x); }, 2, 2, -155, 130},
+    testing::Values(UnaryCase{"acos", [](Wide x) { return std::acos(x); }, 2, 2, -1, 1},
+                    UnaryCase{"acosh", [](Wide x) { return std::acosh(x); }, 4, 4, 1, 4},
+                    UnaryCase{"asin", [](Wide x) { return std::asin(x); }, 2.5, 2.5, -1, 1},
+                    UnaryCase{"asinh", [](Wide x) { return std::asinh(x); }, 4, 4},
+                    UnaryCase{"atan", [](Wide x) { return std::atan(x); }, 2, 2, -3, 3},
+                    UnaryCase{"atanh", [](Wide x) { return std::atanh(x); }, 4, 4, -1, 1},
+                    UnaryCase{"cbrt", [](Wide x) { return std::cbrt(x); }, 1, 1},
+                    UnaryCase{"cos", [](Wide x) { return std::cos(x); }, 2, 2, -20, 20, 0x1p40},
+                    UnaryCase{"cosh", [](Wide x) { return std::cosh(x); }, 2, 2},
+                    UnaryCase{"erf", [](Wide x) { return std::erf(x); }, 2, 2, -5, 5},
+                    UnaryCase{"erfc", [](Wide x) { return std::erfc(x); }, 4.5, 4.5, -5, 28},
+                    UnaryCase{"exp", [](Wide x) { return std::exp(x); }, 1, 1, -110, 90},
+                    UnaryCase{"exp2", [](Wide x) { return std::exp2(x); }, 1, 1, -155, 130},
                     UnaryCase{"expm1", [](Wide x) { return std::expm1(x); }, 2, 2},
-                    UnaryCase{"log", [](Wide x) { return std::log(x); }, 2, 2, 0, 4},
-                    UnaryCase{"log10", [](Wide x) { return std::log10(x); }, 2, 2, 0, 4},
+                    UnaryCase{"log", [](Wide x) { return std::log(x); }, 1, 1, 0, 4},
+                    UnaryCase{"log10", [](Wide x) { return std::log10(x); }, 1, 1, 0, 4},
                     UnaryCase{"log1p", [](Wide x) { return std::log1p(x); }, 2, 2, -1, 3},
-                    UnaryCase{"log2", [](Wide x) { return std::log2(x); }, 2, 2, 0, 4},
+                    UnaryCase{"log2", [](Wide x) { return std::log2(x); }, 1, 1, 0, 4},
                     UnaryCase{"logistic", [](Wide x) { return 1 / (1 + std::exp(-x)); }, 3, 3, -110,
                               30},
                     UnaryCase{"rsqrt", [](Wide x) { return 1 / std::sqrt(x); }, 1.5, 1.5, 0, 10},
                     UnaryCase{"sin", [](Wide x) { return std::sin(x); }, 2, 2, -20, 20, 0x1p40},
+                    UnaryCase{"sinh", [](Wide x) { return std::sinh(x); }, 3, 3},
                     UnaryCase{"tan", [](Wide x) { return std::tan(x); }, 3, 3, -20, 20, 0x1p40},
                     UnaryCase{"tanh", [](Wide x) { return std::tanh(x); }, 2, 2}),
     [](const auto &info) { return info.param.name; });
+
+//===-- two operands ------------------------------------------------------===//
+
+template <typename T> std::vector<T> specialValues() {
+  using Limits = std::numeric_limits<T>;
+  std::vector<T> magnitudes = {0,
+                               Limits::denorm_min(),
+                               Limits::min(),
+                               Limits::epsilon(),
+                               T(0.3),
+                               T(0.5),
+                               std::nextafter(T(1), T(0)),
+                               1,
+                               std::nextafter(T(1), T(2)),
+                               T(1.5),
+                               2,
+                               3,
+                               T(3.5),
+                               10,
+                               11,
+                               T(0x1p22) + T(0.5),
+                               T(0x1p24) - 1,
+                               T(0x1p52) - T(0.5),
+                               T(0x1p52) + 1,
+                               T(0x1p53) - 1,
+                               T(0x1p53),
+                               Limits::max(),
+                               Limits::infinity(),
+                               Limits::quiet_NaN()};
+  std::vector<T> values;
+  for (T magnitude : magnitudes)
+    for (T sign : {T(1), T(-1)})
+      values.push_back(std::copysign(magnitude, sign));
+  return values;
+}
+
+/// All pairs of special values.
+template <typename T> void specialPairs(std::vector<T> &x, std::vector<T> &w) {
+  std::vector<T> values = specialValues<T>();
+  for (T a : values)
+    for (T b : values)
+      x.push_back(a), w.push_back(b);
+}
+
+template <typename T> void pad(std::vector<T> &x, T with) {
+  x.resize((x.size() + 31) / 32 * 32, with);
+}
+
+/// Pairs with results all over the range of T, and some that overflow or underflow.
+template <typename T> void powerPairs(std::vector<T> &x, std::vector<T> &w) {
+  std::mt19937_64 random(1);
+  std::uniform_real_distribution<double> unit(0, 1);
+  constexpr int kMaxExponent = std::numeric_limits<T>::max_exponent;
+  for (int i = 0; i < 1 << 19; ++i) {
+    double base = i % 2 ? std::exp2((2 * unit(random) - 1) * kMaxExponent) : 0.5 + unit(random);
+    double logResult = (2 * unit(random) - 1) * kMaxExponent * 1.2;
+    T a = T(base) == 1 ? T(1.5) : T(base);
+    x.push_back(a);
+    w.push_back(T(logResult / std::log2(double(a))));
+  }
+}
+
+template <typename T> void expectPow(double bound) {
+  std::vector<T> x, w;
+  powerPairs(x, w);
+  specialPairs(x, w);
+  pad(x, T(1)), pad(w, T(1));
+  expectWithin<T>("%y = math.powf %x, %w : TYPE", x, w, bound,
+                  [&](size_t i) { return std::pow(Wide(x[i]), Wide(w[i])); });
+}
+TEST(Math, PowF32) { expectPow<float>(0.51); }
+TEST(Math, PowF64) { expectPow<double>(1); }
+
+template <typename T> void expectFPowI(const std::string &body, double bound) {
+  std::vector<T> x, w;
+  for (T base : specialValues<T>())
+    for (int n : {0, 1, -1, 2, -2, 3, 7, -8, 31, 100, -101, 2147483647, -2147483647 - 1})
+      x.push_back(base), w.push_back(T(n));
+  pad(x, T(1)), pad(w, T(1));
+  expectWithin<T>(body, x, w, bound, [&](size_t i) { return std::pow(Wide(x[i]), Wide(w[i])); });
+}
+TEST(Math, FPowI) {
+  // The exponents arrive as floats: those above are exact in f64, and all but two in f32.
+  expectFPowI<double>(
+      "%k = arith.fptosi %w : TYPE to vector<4xi32> %y = math.fpowi %x, %k : TYPE, vector<4xi32>",
+      1);
+  expectFPowI<double>(
+      "%k = arith.fptosi %w : TYPE to vector<4xi64> %y = math.fpowi %x, %k : TYPE, vector<4xi64>",
+      1);
+  expectFPowI<float>(
+      "%k = arith.fptosi %w : TYPE to vector<8xi64> %y = math.fpowi %x, %k : TYPE, vector<8xi64>",
+      0.51);
+}
+
+template <typename T> void expectAtan2(double bound) {
+  std::vector<T> y = samplePoints<T>(-10, 10), x(y.size());
+  std::mt19937 random(1);
+  std::uniform_real_distribution<double> unit(-1, 1);
+  for (size_t i = 0; i < y.size(); ++i)
+    x[i] = i % 4 ? T(y[i] * unit(random) * 2) : y[(i * 7919) % y.size()];
+  specialPairs(y, x);
+  pad(y, T(1)), pad(x, T(1));
+  expectWithin<T>("%y = math.atan2 %x, %w : TYPE", y, x, bound,
+                  [&](size_t i) { return std::atan2(Wide(y[i]), Wide(x[i])); });
+}
+TEST(Math, Atan2F32) { expectAtan2<float>(2.5); }
+TEST(Math, Atan2F64) { expectAtan2<double>(2.5); }
+
+//===-- erf_inv -----------------------------------------------------------===//
+
+/// erf_inv of a positive a = 1 - complement, by Newton's method on erf or erfc, from an
+/// estimate by Winitzki (2008).
+Wide erfInv(Wide a, Wide complement) {
+  Wide l = std::log(complement * (1 + a)), k = 2 / (std::numbers::pi_v<Wide> * 0.147L) + l / 2;
+  Wide y = a < 0.01L ? a * std::sqrt(std::numbers::pi_v<Wide>) / 2
+                     : std::sqrt(std::sqrt(k * k - l / 0.147L) - k);
+  for (int i = 0; i < 5; ++i) {
+    Wide slope = 2 * std::numbers::inv_sqrtpi_v<Wide> * std::exp(-y * y);
+    y -= (a < 0.5L ? std::erf(y) - a : complement - std::erfc(y)) / slope;
+  }
+  return y;
+}
+
+/// XLA's formula rounds x^2 before log1p(-x^2), so near +-1 its error is that of the
+/// rounded square: compare with erf_inv(sqrt(round(x^2))).
+template <typename T> void expectErfInv(double bound) {
+  std::vector<T> x = samplePoints<T>(-1, 1);
+  expectWithin<T>("erf_inv", x, x, bound, [&](size_t i) -> Wide {
+    Wide a = std::fabs(x[i]), square = T(x[i] * x[i]);
+    if (a < std::numeric_limits<T>::epsilon())
+      return x[i] * (std::sqrt(std::numbers::pi_v<Wide>) / 2);
+    if (!(a < 1))
+      return a == 1 ? x[i] * std::numeric_limits<Wide>::infinity() : std::nan("");
+    Wide root = std::sqrt(square);
+    return std::copysign(erfInv(root, (1 - square) / (1 + root)), Wide(x[i]));
+  });
+}
+TEST(Math, ErfInvF32) { expectErfInv<float>(8); }
+TEST(Math, ErfInvF64) { expectErfInv<double>(8); }
 
 } // namespace
 } // namespace hjx::test

@@ -234,4 +234,120 @@ inline constexpr double kErfcLogF64[] = {
     0x1.b208b47f82dd4p-40,
 };
 
+// (atan(t) - t) / t^3 in z = t^2, relative to atan; error 2^-28.5 on [1e-12, 1].
+inline constexpr double kAtanTailF32[] = {
+    -0x1.55553e0000000p-2,
+    0x1.9991e60000000p-3,
+    -0x1.2420b80000000p-3,
+    0x1.c08f940000000p-4,
+    -0x1.5816380000000p-4,
+    0x1.da62ae0000000p-5,
+    -0x1.fe05680000000p-6,
+    0x1.64cd460000000p-7,
+    -0x1.d4af0a0000000p-10,
+};
+
+// (atan(t) - t) / t^3 in z = t^2, relative to atan; error 2^-57.6 on [1e-12, 1].
+inline constexpr double kAtanTailF64[] = {
+    -0x1.5555555555525p-2,
+    0x1.9999999995494p-3,
+    -0x1.249249237bb22p-3,
+    0x1.c71c717f0a585p-4,
+    -0x1.745d11a1c11b1p-4,
+    0x1.3b13660e4d3d1p-4,
+    -0x1.110e4ce7257d9p-4,
+    0x1.e1bb75eba3ec0p-5,
+    -0x1.ae5da2474b76ep-5,
+    0x1.82d82893a1f05p-5,
+    -0x1.599d235472d6bp-5,
+    0x1.2c20b0223d308p-5,
+    -0x1.e9cf7b047c33dp-6,
+    0x1.68094886c29bfp-6,
+    -0x1.c7300695c2669p-7,
+    0x1.d732fb35da475p-8,
+    -0x1.79b0b2d1cf62cp-9,
+    0x1.b33ad3ff731b0p-11,
+    -0x1.3e90fec2265cep-13,
+    0x1.bae613e0255b1p-17,
+};
+
+// (asin(t) - t) / t^3 in z = t^2, relative to asin; error 2^-27.6 on [1e-12, 0.25].
+inline constexpr double kAsinTailF32[] = {
+    0x1.5555c80000000p-3,
+    0x1.33020a0000000p-4,
+    0x1.747ae40000000p-5,
+    0x1.8c47940000000p-6,
+    0x1.5954120000000p-5,
+};
+
+// (asin(t) - t) / t^3 in z = t^2, relative to asin; error 2^-55.9 on [1e-12, 0.25].
+inline constexpr double kAsinTailF64[] = {
+    0x1.5555555555390p-3,
+    0x1.333333336e7dcp-4,
+    0x1.6db6db427e7c2p-5,
+    0x1.f1c72c3724daep-6,
+    0x1.6e89f4752c685p-6,
+    0x1.1c6bde18c18f2p-6,
+    0x1.c6fe0edb0943ap-7,
+    0x1.8ec0db5c43161p-7,
+    0x1.abe2e2d9eb43dp-8,
+    0x1.3fe6aace5ea40p-6,
+    -0x1.09bc586d4846ep-6,
+    0x1.05655bb386fdbp-5,
+};
+
+// (atanh(s) / s - 1 - z/3) / z^2 in z = s^2; error 2^-73.5 on [1e-08, 0.0294374].
+inline constexpr double kLogPow[] = {
+    0x1.9999999999996p-3,
+    0x1.2492492492f50p-3,
+    0x1.c71c71c596bcap-4,
+    0x1.745d18293d3acp-4,
+    0x1.3b1364d08f8b5p-4,
+    0x1.11206e0b28ad4p-4,
+    0x1.de3d9f93a0311p-5,
+    0x1.eac43439dada2p-5,
+};
+
+inline constexpr double kErfcShiftF32 = 2.0;
+// e^(x^2) erfc(x) (x + shift) in u = (x - shift) / (x + shift), relative; error 2^-25.8 on [-0.606426, 0.674797].
+inline constexpr double kErfcF32[] = {
+    0x1.0586720000000p+0,
+    -0x1.5fd3860000000p-1,
+    0x1.1e2d8a0000000p-2,
+    -0x1.2a888c0000000p-5,
+    -0x1.6014240000000p-6,
+    0x1.a831680000000p-8,
+    0x1.86f1440000000p-9,
+    -0x1.a4f2fc0000000p-11,
+    -0x1.d664d00000000p-12,
+    -0x1.7a41480000000p-18,
+};
+
+inline constexpr double kErfcShiftF64 = 3.0;
+// e^(x^2) erfc(x) (x + shift) in u = (x - shift) / (x + shift), relative; error 2^-53.4 on [-0.719198, 0.803279].
+inline constexpr double kErfcF64[] = {
+    0x1.12f21ddd9f5e2p+0,
+    -0x1.c44c471baa377p-1,
+    0x1.2e326945de1a1p-1,
+    -0x1.3deb21415dae3p-2,
+    0x1.e995f11b374d4p-4,
+    -0x1.b78993d71dc6ep-6,
+    -0x1.3dd3e7ccddfe1p-10,
+    0x1.8dae3a7659fb6p-9,
+    -0x1.1f78cfa8f5de9p-11,
+    -0x1.22391c0a11c8ap-12,
+    0x1.c32169f0dbad0p-14,
+    0x1.fe0ccc77d8282p-16,
+    -0x1.24dabbd153862p-16,
+    -0x1.3fa1b9123276ap-18,
+    0x1.6de5212db4753p-19,
+    0x1.15e5c3ce401c1p-20,
+    -0x1.73d30b4c1f06cp-22,
+    -0x1.3981c0ee3fcc3p-22,
+    -0x1.edcd288880c48p-28,
+    0x1.b728d84f01f43p-24,
+    0x1.30c0e01b6b17ep-26,
+    -0x1.cfefd11145bfap-26,
+};
+
 } // namespace hjx::math

@@ -1,25 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The error function and its inverse.
-#include "lib/Codegen/Math/Coefficients.h"
 #include "lib/Codegen/Math/Functions.h"
+#include "lib/Codegen/Math/Reductions.h"
 
 #include <limits>
 
 namespace hjx::math {
 
-// Below 1: x + x P(x^2). Above: erfc(x) = 2^q with q a polynomial, erf = 1 - erfc.
-Float erf(Float x) {
-  Float near0 = fma(x, horner(x * x, kErfF32, kErfF64), x);
+/// erf(x) for |x| <= 1, relative to x.
+static Float erfNear0(Float x) { return fma(x, horner(x * x, kErfF32, kErfF64), x); }
 
+// Above 1: erfc(x) = 2^q with q a polynomial, erf = 1 - erfc.
+Float erf(Float x) {
   Float bounded = atMost(abs(x), x.pick(4, 6)); // 1 from there on
-  Float q = horner(bounded, kErfcLogF32, kErfcLogF64);
-  double shift = roundingShift(x);
-  Float shifted = q + shift;
-  Float r = q - (shifted - shift);
-  Float power = asFloat((bits(shifted) << mantissaBits(x)) + (exponentBias(x) << mantissaBits(x)));
-  Float complement = power * fma(horner(r, kExp2F32, kExp2F64), r, 1.0);
-  return select(abs(x) < 1.0, near0, copySign(1.0 - complement, x));
+  ExpReduction reduced = reduceByOne(horner(bounded, kErfcLogF32, kErfcLogF64));
+  Float complement = exp2Near0(reduced.r) * powerOfTwo(reduced);
+  return select(abs(x) < 1.0, erfNear0(x), copySign(1.0 - complement, x));
+}
+
+// erfc(x) = e^(-x^2) t P(u), t = 1 / (x + c), u = (x - c) / (x + c) = 1 - 2 c t (after
+// Shepherd & Laframboise 1981); x^2 = square + rest exactly. The error is relative to
+// erfc throughout, down to subnormal results.
+Float erfc(Float x) {
+  Float a = atMost(abs(x), x.pick(10.2, 27.3)); // 0 from there on
+  Float square = a * a;
+  Float rest = fma(a, a, -square);
+  ExpReduction reduced = reduceByLn2(-square);
+  double shift = x.pick(kErfcShiftF32, kErfcShiftF64);
+  Float t = 1.0 / (a + shift);
+  Float value =
+      expNear0(reduced.r - rest) * (t * horner(fma(t, -2 * shift, 1.0), kErfcF32, kErfcF64));
+  Float tail = scaleToEdges(value, reduced.shifted, square > x.pick(60, 600));
+  Float outer = select(x < 0.0, 2.0 - tail, tail);
+  return select(abs(x) < 0.5, 1.0 - erfNear0(x), outer);
 }
 
 namespace {

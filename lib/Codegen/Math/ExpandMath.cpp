@@ -6,40 +6,47 @@
 #include "lib/Codegen/Math/ExpandMath.h"
 #include "lib/Codegen/Math/Functions.h"
 
-#include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
 
 namespace hjx {
+
+#define GEN_PASS_DEF_EXPANDMATH
+#include "lib/Codegen/Math/Passes.h.inc"
+
 namespace {
 
-using Unary = hjx::math::Float (*)(hjx::math::Float);
+using hjx::math::Float;
+using hjx::math::Int;
+
+bool isScalarOrVector(Type type) { return !isa<ShapedType>(type) || isa<VectorType>(type); }
 
 bool isExpandable(Type type) {
-  if (isa<ShapedType>(type) && !isa<VectorType>(type))
-    return false;
   Type element = getElementTypeOrSelf(type);
-  return element.isF16() || element.isBF16() || element.isF32() || element.isF64();
+  return isScalarOrVector(type) &&
+         (element.isF16() || element.isBF16() || element.isF32() || element.isF64());
 }
 
-hjx::math::Float toComputeType(ImplicitLocOpBuilder &builder, Value x) {
-  hjx::math::Float lanes{{&builder, x}};
+/// `x` in the format that the functions compute in.
+Float toComputed(ImplicitLocOpBuilder &builder, Value x) {
+  Float lanes{{&builder, x}};
   if (lanes.width() != 16)
     return lanes;
   return {{&builder, arith::ExtFOp::create(builder, lanes.like(builder.getF32Type()), x)}};
 }
 
 /// Rounds f32 to the nearest bf16, ties to even: adds just under half a unit to the bits.
-Value truncateToBF16(hjx::math::Float x) {
-  hjx::math::Int all = bits(x);
-  hjx::math::Int rounded = (all + ((all >> 16) & 1) + 0x7fff) >> 16;
-  hjx::math::Int quietNan = (all >> 16) | 0x40;
-  hjx::math::Int half = resize(select(isNan(x), quietNan, rounded), 16);
+Value truncateToBF16(Float x) {
+  Int all = bits(x);
+  Int rounded = (all + ((all >> 16) & 1) + 0x7fff) >> 16;
+  Int quietNan = (all >> 16) | 0x40;
+  Int half = resize(select(isNan(x), quietNan, rounded), 16);
   return x.make<arith::BitcastOp>(x.like(x.builder->getBF16Type()), half.value);
 }
 
-Value toType(hjx::math::Float x, Type type) {
+/// A computed result in the format asked for.
+Value fromComputed(Float x, Type type) {
   if (x.value.getType() == type)
     return x.value;
   if (getElementTypeOrSelf(type).isBF16())
@@ -47,68 +54,101 @@ Value toType(hjx::math::Float x, Type type) {
   return x.make<arith::TruncFOp>(type, x.value);
 }
 
-Value emitUnary(ImplicitLocOpBuilder &builder, Value x, Unary function) {
-  return toType(function(toComputeType(builder, x)), x.getType());
-}
-
-LogicalResult unsupported(PatternRewriter &rewriter, Operation *op) {
-  return rewriter.notifyMatchFailure(op, "expected a scalar or vector of f16, bf16, f32 or f64");
-}
-
-template <typename Op, Unary function> struct ExpandUnary : OpRewritePattern<Op> {
+/// Rewrites Op to `function` of its floating-point operands; others are passed as they are.
+template <typename Op, auto function> struct Expand : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
-    if (!isExpandable(op.getType()))
-      return unsupported(rewriter, op);
+    Type type = op->getResult(0).getType();
+    if (!isExpandable(type))
+      return rewriter.notifyMatchFailure(op,
+                                         "expected a scalar or vector of f16, bf16, f32 or f64");
     ImplicitLocOpBuilder builder(op.getLoc(), rewriter);
-    rewriter.replaceOp(op, emitUnary(builder, op.getOperand(), function));
+    rewriter.replaceOp(op, expand(builder, op, type));
+    return success();
+  }
+
+private:
+  static SmallVector<Value> expand(ImplicitLocOpBuilder &builder, Op op, Type type) {
+    Float x = toComputed(builder, op->getOperand(0));
+    if constexpr (std::is_invocable_v<decltype(function), Float, Int>) {
+      return {fromComputed(function(x, Int{{&builder, op->getOperand(1)}}), type)};
+    } else if constexpr (std::is_invocable_v<decltype(function), Float, Float>) {
+      return {fromComputed(function(x, toComputed(builder, op->getOperand(1))), type)};
+    } else if constexpr (std::is_same_v<Op, mlir::math::SincosOp>) {
+      auto [sine, cosine] = function(x);
+      return {fromComputed(sine, type), fromComputed(cosine, type)};
+    } else {
+      return {fromComputed(function(x), type)};
+    }
+  }
+};
+
+constexpr Float (*powFloat)(Float, Float) = hjx::math::pow;
+constexpr Float (*powInt)(Float, Int) = hjx::math::pow;
+
+/// clampf(x, low, high) = min(max(x, low), high), with NaN kept.
+struct ExpandClamp : OpRewritePattern<mlir::math::ClampFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(mlir::math::ClampFOp op, PatternRewriter &rewriter) const override {
+    Value low = arith::MaximumFOp::create(rewriter, op.getLoc(), op.getValue(), op.getMin());
+    rewriter.replaceOpWithNewOp<arith::MinimumFOp>(op, low, op.getMax());
     return success();
   }
 };
 
-struct ExpandMathPass : PassWrapper<ExpandMathPass, OperationPass<>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandMathPass)
-  StringRef getArgument() const final { return "hjx-expand-math"; }
-  StringRef getDescription() const final {
-    return "expand math functions into arithmetic, the same on every target";
-  }
-  void getDependentDialects(DialectRegistry &registry) const final {
-    registry.insert<arith::ArithDialect, mlir::math::MathDialect>();
-  }
-  void runOnOperation() final {
+/// Whether LLVM selects instructions for `op` on every target, given fma and SSE4.1.
+bool isNative(Operation *op) {
+  return isa<mlir::math::AbsFOp, mlir::math::AbsIOp, mlir::math::CeilOp, mlir::math::CopySignOp,
+             mlir::math::CountLeadingZerosOp, mlir::math::CountTrailingZerosOp, mlir::math::CtPopOp,
+             mlir::math::FloorOp, mlir::math::FmaOp, mlir::math::IsFiniteOp, mlir::math::IsInfOp,
+             mlir::math::IsNaNOp, mlir::math::IsNormalOp, mlir::math::RoundEvenOp,
+             mlir::math::RoundOp, mlir::math::SqrtOp, mlir::math::TruncOp>(op);
+}
+
+struct ExpandMathPass : impl::ExpandMathBase<ExpandMathPass> {
+  void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     populateExpandMathPatterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       return signalPassFailure();
+    getOperation()->walk([&](Operation *op) {
+      if (!isa_and_nonnull<mlir::math::MathDialect>(op->getDialect()) || isNative(op) ||
+          !isScalarOrVector(op->getResult(0).getType()))
+        return;
+      op->emitOpError("has no expansion: expected f16, bf16, f32 or f64, got ")
+          << op->getOperand(0).getType() << "\n  help: convert the operands to f32 or f64 first";
+      signalPassFailure();
+    });
   }
 };
 
 } // namespace
 
 void populateExpandMathPatterns(RewritePatternSet &patterns) {
-  patterns.add<ExpandUnary<mlir::math::CosOp, hjx::math::cos>,
-               ExpandUnary<mlir::math::ErfOp, hjx::math::erf>,
-               ExpandUnary<mlir::math::Exp2Op, hjx::math::exp2>,
-               ExpandUnary<mlir::math::ExpM1Op, hjx::math::expm1>,
-               ExpandUnary<mlir::math::ExpOp, hjx::math::exp>,
-               ExpandUnary<mlir::math::Log10Op, hjx::math::log10>,
-               ExpandUnary<mlir::math::Log1pOp, hjx::math::log1p>,
-               ExpandUnary<mlir::math::Log2Op, hjx::math::log2>,
-               ExpandUnary<mlir::math::LogOp, hjx::math::log>,
-               ExpandUnary<mlir::math::RsqrtOp, hjx::math::rsqrt>,
-               ExpandUnary<mlir::math::SinOp, hjx::math::sin>,
-               ExpandUnary<mlir::math::TanOp, hjx::math::tan>,
-               ExpandUnary<mlir::math::TanhOp, hjx::math::tanh>>(patterns.getContext());
+  namespace from = mlir::math;
+  namespace to = hjx::math;
+  patterns.add<
+      Expand<from::AcosOp, to::acos>, Expand<from::AcoshOp, to::acosh>,
+      Expand<from::AsinOp, to::asin>, Expand<from::AsinhOp, to::asinh>,
+      Expand<from::Atan2Op, to::atan2>, Expand<from::AtanOp, to::atan>,
+      Expand<from::AtanhOp, to::atanh>, Expand<from::CbrtOp, to::cbrt>,
+      Expand<from::CosOp, to::cos>, Expand<from::CoshOp, to::cosh>, Expand<from::ErfOp, to::erf>,
+      Expand<from::ErfcOp, to::erfc>, Expand<from::Exp2Op, to::exp2>,
+      Expand<from::ExpM1Op, to::expm1>, Expand<from::ExpOp, to::exp>, Expand<from::FPowIOp, powInt>,
+      Expand<from::Log10Op, to::log10>, Expand<from::Log1pOp, to::log1p>,
+      Expand<from::Log2Op, to::log2>, Expand<from::LogOp, to::log>, Expand<from::PowFOp, powFloat>,
+      Expand<from::RsqrtOp, to::rsqrt>, Expand<from::SinOp, to::sin>,
+      Expand<from::SincosOp, to::sinCos>, Expand<from::SinhOp, to::sinh>,
+      Expand<from::TanOp, to::tan>, Expand<from::TanhOp, to::tanh>, ExpandClamp>(
+      patterns.getContext());
 }
-
-std::unique_ptr<Pass> createExpandMathPass() { return std::make_unique<ExpandMathPass>(); }
-void registerExpandMathPass() { PassRegistration<ExpandMathPass>(); }
 
 Value emitErfInv(ImplicitLocOpBuilder &builder, Value x) {
-  return emitUnary(builder, x, hjx::math::erfInv);
+  return fromComputed(hjx::math::erfInv(toComputed(builder, x)), x.getType());
 }
+
 Value emitLogistic(ImplicitLocOpBuilder &builder, Value x) {
-  return emitUnary(builder, x, hjx::math::logistic);
+  return fromComputed(hjx::math::logistic(toComputed(builder, x)), x.getType());
 }
 
 } // namespace hjx

@@ -6,13 +6,14 @@
 //
 //   %y = math.exp %x : vector<32xf32>    →    ~20 arith/math.fma ops on vector<32xf32>
 //
-// Why not upstream's expansions: `math-polynomial-approximation` is f32 only, flushes
-// subnormals and covers half of the functions; `math-expand-ops` also expands fma.
+// Why not upstream's expansions: its polynomial approximations are f32 only, flush
+// subnormals and cover half of the functions; `math-expand-ops` also expands fma.
 //
-// What stays, since LLVM selects one instruction (or a short inline sequence) for it:
-// absf, copysign, fma, sqrt, floor, ceil, trunc, roundeven, round, the is* tests, integer
-// bit counts. This needs fma and, for the rounding functions, SSE4.1: every x86-64-v3
-// processor, AArch64, and NVPTX. On an older x86 LLVM calls fmaf, floorf, … instead.
+// What stays, since LLVM selects an instruction or a short inline sequence for it: absf,
+// copysign, fma, sqrt, floor, ceil, trunc, round, roundeven, the is* tests, absi and the
+// bit counts. That takes fma, and SSE4.1 for the rounding functions: x86-64-v3, AArch64
+// and NVPTX have both. On an older x86 LLVM would call fmaf, floorf, …: the target must
+// refuse such a processor. Nothing else here uses a rounding instruction.
 #pragma once
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -23,14 +24,13 @@
 
 namespace hjx {
 
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "lib/Codegen/Math/Passes.h.inc"
+
 /// Adds one pattern per expanded operation. They match scalars and vectors of f32 and f64,
 /// and of f16 and bf16 by way of f32; tensors are left alone.
 void populateExpandMathPatterns(mlir::RewritePatternSet &patterns);
-
-/// `hjx-expand-math`: applies the patterns, and fails on an operation that would have
-/// become a library call.
-std::unique_ptr<mlir::Pass> createExpandMathPass();
-void registerExpandMathPass();
 
 /// The inverse error function by Giles' polynomials, as XLA computes it.
 mlir::Value emitErfInv(mlir::ImplicitLocOpBuilder &builder, mlir::Value x);

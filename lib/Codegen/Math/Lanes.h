@@ -117,6 +117,15 @@ inline Mask equal(Int a, Int b) {
       {a.builder, a.make<mlir::arith::CmpIOp>(mlir::arith::CmpIPredicate::eq, a.value, b.value)}};
 }
 inline Mask equal(Int a, int64_t b) { return equal(a, a.constant(b)); }
+inline Mask notEqual(Int a, int64_t b) {
+  return {{a.builder, a.make<mlir::arith::CmpIOp>(mlir::arith::CmpIPredicate::ne, a.value,
+                                                  a.constant(b).value)}};
+}
+/// A mask of the same shape with every lane set.
+inline Mask allTrue(Mask like) {
+  return {{like.builder, like.splat(like.builder->getBoolAttr(true))}};
+}
+inline Mask operator!(Mask mask) { return mask ^ allTrue(mask); }
 inline Mask isNan(Float x) {
   return {
       {x.builder, x.make<mlir::arith::CmpFOp>(mlir::arith::CmpFPredicate::UNO, x.value, x.value)}};
@@ -189,11 +198,6 @@ inline Float horner(Float x, llvm::ArrayRef<double> f32, llvm::ArrayRef<double> 
 inline int mantissaBits(Lanes x) { return x.width() == 64 ? 52 : 23; }
 inline int64_t exponentBias(Lanes x) { return x.width() == 64 ? 1023 : 127; }
 inline int64_t signBit(Lanes x) { return int64_t(uint64_t(1) << (x.width() - 1)); }
-
-/// 2^exponent for a biased exponent in [1, 2 * bias].
-inline Float powerOfTwo(Int biasedExponent) {
-  return asFloat(biasedExponent << mantissaBits(biasedExponent));
-}
 
 /// Rounds to an integer by adding 1.5 * 2^mantissaBits: the sum's low bits hold the
 /// integer in two's complement, ready to be shifted into an exponent, and no rounding

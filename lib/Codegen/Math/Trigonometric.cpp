@@ -50,15 +50,24 @@ Float sinInQuadrant(const Reduced &x) {
 
 } // namespace
 
-Float sin(Float x) {
-  // Through |x|: the sums inside would turn -0 into +0.
-  Float magnitude = sinInQuadrant(reduce(abs(x)));
-  return asFloat(bits(magnitude) ^ (bits(x) & signBit(x)));
+namespace {
+
+// Through |x|: the sums inside would turn -0 into +0.
+Float sinOf(const Reduced &magnitude, Float x) {
+  return asFloat(bits(sinInQuadrant(magnitude)) ^ (bits(x) & signBit(x)));
+}
+Float cosOf(const Reduced &magnitude) {
+  return sinInQuadrant({magnitude.r, magnitude.quadrant + 1});
 }
 
-Float cos(Float x) {
-  Reduced reduced = reduce(x);
-  return sinInQuadrant({reduced.r, reduced.quadrant + 1});
+} // namespace
+
+Float sin(Float x) { return sinOf(reduce(abs(x)), x); }
+Float cos(Float x) { return cosOf(reduce(abs(x))); }
+
+std::pair<Float, Float> sinCos(Float x) {
+  Reduced reduced = reduce(abs(x));
+  return {sinOf(reduced, x), cosOf(reduced)};
 }
 
 Float tan(Float x) {

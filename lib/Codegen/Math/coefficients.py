@@ -122,4 +122,32 @@ fit("kErfcLogF32", lambda x: mp.log(mp.erfc(x), 2), lambda x: mp.erfc(x), (mpf("
 fit("kErfcLogF64", lambda x: mp.log(mp.erfc(x), 2), lambda x: mp.erfc(x), (mpf("0.99"), mpf("6")),
     range(19), to_f64, "log2(erfc(x)), weighted by erfc")
 
+def of_root(f):
+    """z -> (f(r) - r) / r^3 with r = sqrt(z): the tail of an odd function."""
+    return lambda z: (f(mp.sqrt(z)) - mp.sqrt(z)) / mp.sqrt(z) ** 3
+
+def relative_to_root(f):
+    return lambda z: mp.sqrt(z) ** 3 / f(mp.sqrt(z))
+
+both("AtanTail", of_root(mp.atan), relative_to_root(mp.atan), (mpf("1e-12"), mpf(1)),
+     "(atan(t) - t) / t^3 in z = t^2, relative to atan", f32=range(9), f64=range(20))
+both("AsinTail", of_root(mp.asin), relative_to_root(mp.asin), (mpf("1e-12"), mpf("0.25")),
+     "(asin(t) - t) / t^3 in z = t^2, relative to asin", f32=range(5), f64=range(12))
+fit("kLogPow", lambda z: (mp.atanh(mp.sqrt(z)) / mp.sqrt(z) - 1 - z / 3) / z**2, lambda z: z**2,
+    (mpf("1e-8"), top), range(7), to_f64, "(atanh(s) / s - 1 - z/3) / z^2 in z = s^2")
+
+def erfcx(x):
+    return mp.erfc(x) * mp.exp(x * x)
+
+def fit_erfc(suffix, shift, high, count, rounding):
+    u_of = lambda x: (x - shift) / (x + shift)
+    x_of = lambda u: shift * (1 + u) / (1 - u)
+    f = lambda u: erfcx(x_of(u)) * (x_of(u) + shift)
+    print(f"inline constexpr double kErfcShift{suffix} = {float(shift)};")
+    fit(f"kErfc{suffix}", f, lambda u: 1 / f(u), (u_of(mpf("0.49")), u_of(mpf(high))), range(count), rounding,
+        "e^(x^2) erfc(x) (x + shift) in u = (x - shift) / (x + shift), relative")
+
+fit_erfc("F32", mpf(2), "10.3", 10, to_f32)
+fit_erfc("F64", mpf(3), "27.5", 22, to_f64)
+
 print("} // namespace hjx::math")
