@@ -6,6 +6,7 @@
 #include "dialects/check/Check.h"
 #include "dialects/hjx/Hjx.h"
 #include "lib/Codegen/Cpu/Passes.h"
+#include "lib/Codegen/Math/ExpandMath.h"
 #include "lib/Interpreter/Passes.h"
 #include "lib/Lowering/Passes.h"
 #include "lib/Pipelines/Pipelines.h"
@@ -35,6 +36,7 @@ void hjx::registerAllDialects(mlir::DialectRegistry &registry) {
 
 void hjx::registerAllPasses() {
   registerHjxCpuCodegenPasses();
+  registerHjxMathCodegenPasses();
   registerHjxTargetPasses();
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();

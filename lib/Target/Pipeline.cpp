@@ -15,7 +15,7 @@
 using namespace mlir;
 
 void hjx::buildToMachinePipeline(OpPassManager &pm) {
-  pm.addPass(createExpandMathPass());
+  pm.addPass(createExpandMath());
   // Arithmetic on bfloat16 is arithmetic in single precision, rounded by integer code: the
   // processor's own conversion flushes subnormals, and older ones have none.
   arith::ArithEmulateUnsupportedFloatsOptions emulate;

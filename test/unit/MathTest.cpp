@@ -11,9 +11,12 @@
 
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <limits>
 #include <numbers>
+#include <numeric>
 #include <random>
 
 namespace hjx::test {
@@ -286,6 +289,115 @@ template <typename T> void expectErfInv(double bound) {
 }
 TEST(Math, ErfInvF32) { expectErfInv<float>(8); }
 TEST(Math, ErfInvF64) { expectErfInv<double>(8); }
+
+//===-- shapes and formats ------------------------------------------------===//
+
+const char *const kUnaryNames[] = {"acos", "acosh", "asin",    "asinh",   "atan",  "atanh", "cbrt",
+                                   "cos",  "cosh",  "erf",     "erfc",    "exp",   "exp2",  "expm1",
+                                   "log",  "log10", "log1p",   "log2",    "rsqrt", "sin",   "sinh",
+                                   "tan",  "tanh",  "erf_inv", "logistic"};
+
+/// A scalar, a short vector and one wider than a register give the same bits.
+template <typename T> void expectSameOnAllShapes(const std::string &name) {
+  std::vector<T> x = samplePoints<T>(-4, 4), expected(x.size());
+  x.resize(1 << 16);
+  Kernel({bodyOf(name), elementName<T>, 0})(x.data(), x.data(), expected.data(), x.size());
+  for (int lanes : {2, 32}) {
+    std::vector<T> y(x.size());
+    Kernel({bodyOf(name), elementName<T>, lanes})(x.data(), x.data(), y.data(), x.size());
+    for (size_t i = 0; i < x.size(); ++i)
+      ASSERT_TRUE(std::memcmp(&y[i], &expected[i], sizeof(T)) == 0 ||
+                  (std::isnan(y[i]) && std::isnan(expected[i])))
+          << name << " on " << lanes << " lanes of " << elementName<T> << " at " << x[i] << ": "
+          << y[i] << ", scalar " << expected[i];
+  }
+}
+TEST(Math, ShapesAgree) {
+  for (const char *name : {"exp", "erf_inv", "log1p", "sin", "tanh", "cbrt"}) {
+    expectSameOnAllShapes<float>(name);
+    expectSameOnAllShapes<double>(name);
+  }
+}
+
+float fromBF16(uint16_t x) { return std::bit_cast<float>(uint32_t(x) << 16); }
+float fromF16(uint16_t x) {
+  int exponent = x >> 10 & 31;
+  float mantissa = x & 1023;
+  float magnitude = exponent == 31  ? (mantissa ? NAN : INFINITY)
+                    : exponent == 0 ? std::ldexp(mantissa, -24)
+                                    : std::ldexp(mantissa + 1024, exponent - 25);
+  return x >> 15 ? -magnitude : magnitude;
+}
+
+/// All 65536 inputs, within half an ulp of the half format and an ulp of f32.
+void expectHalf(const char *element, float (*decode)(uint16_t), const char *name,
+                double (*reference)(double)) {
+  std::vector<uint16_t> x(1 << 16), y(x.size());
+  std::iota(x.begin(), x.end(), 0);
+  Kernel({bodyOf(name), element, 8})(x.data(), x.data(), y.data(), x.size());
+  for (size_t i = 0; i < x.size(); ++i) {
+    double expected = reference(decode(x[i]));
+    if (std::isnan(expected)) {
+      ASSERT_TRUE(std::isnan(decode(y[i]))) << name << " of " << element << " bits " << i;
+      continue;
+    }
+    // The neighbours of y enclose the exact value, and none is much closer to it.
+    double error = std::fabs(decode(y[i]) - expected);
+    for (int step : {-1, 1}) {
+      double neighbour = decode(y[i] + step);
+      if (std::isinf(decode(y[i])) || std::isnan(neighbour) || (y[i] & 0x7fff) + step < 0)
+        continue;
+      ASSERT_LE(error, std::fabs(neighbour - expected) * 1.0005 + 1e-44)
+          << name << " of " << element << " bits " << i;
+    }
+  }
+}
+TEST(Math, HalfPrecision) {
+  expectHalf("bf16", fromBF16, "exp", std::exp);
+  expectHalf("f16", fromF16, "exp", std::exp);
+  expectHalf("bf16", fromBF16, "tanh", std::tanh);
+  expectHalf("f16", fromF16, "log", std::log);
+}
+
+//===-- NVPTX -------------------------------------------------------------===//
+
+std::vector<KernelSpec> allFunctions() {
+  std::vector<KernelSpec> specs;
+  for (const char *element : {"f32", "f64"}) {
+    for (const char *name : kUnaryNames)
+      specs.push_back({bodyOf(name), element, 0});
+    specs.push_back({"%y = math.powf %x, %w : TYPE", element, 0});
+    specs.push_back({"%y = math.atan2 %x, %w : TYPE", element, 0});
+    specs.push_back({"%k = arith.constant 3 : i32 %y = math.fpowi %x, %k : TYPE, i32", element, 0});
+  }
+  for (const char *element : {"f16", "bf16"})
+    specs.push_back({bodyOf("exp"), element, 0});
+  return specs;
+}
+
+void expectAssembles(const std::string &ptx, const std::string &chip) {
+  if (std::system("command -v ptxas > /dev/null") != 0)
+    GTEST_SKIP() << "ptxas not found: the PTX was generated but not assembled";
+  std::string path = testing::TempDir() + "/hjx_math_" + chip + ".ptx";
+  std::ofstream(path) << ptx;
+  EXPECT_EQ(std::system(("ptxas -arch=" + chip + " -o /dev/null " + path).c_str()), 0);
+  std::remove(path.c_str());
+}
+
+class MathPtx : public testing::TestWithParam<const char *> {};
+
+TEST_P(MathPtx, SelectsEverything) {
+  std::string ptx = compileToPtx(allFunctions(), GetParam());
+  EXPECT_THAT(ptx, testing::Not(testing::HasSubstr("call")));
+  EXPECT_THAT(ptx, testing::Not(testing::HasSubstr(".extern")));
+  // The bits are those of the host only if nothing is approximate, flushed or contracted.
+  EXPECT_THAT(ptx, testing::Not(testing::HasSubstr(".approx")));
+  EXPECT_THAT(ptx, testing::Not(testing::HasSubstr(".ftz")));
+  EXPECT_THAT(ptx, testing::Not(testing::ContainsRegex("(mul|add|sub)\\.f(32|64)")));
+  expectAssembles(ptx, GetParam());
+}
+INSTANTIATE_TEST_SUITE_P(All, MathPtx, testing::Values("sm_80", "sm_90"),
+                         [](const auto &info) { return info.param; });
 
 } // namespace
 } // namespace hjx::test
