@@ -4,6 +4,7 @@
 #include "lib/Train/RunCharts.h"
 
 #include "lib/Data/File.h"
+#include "lib/Train/RunningMean.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -37,19 +38,19 @@ ChartSeries condense(const ChartSeries &series, size_t maxPoints) {
   out.name = series.name;
   const size_t n = series.y.size(), run = (n + maxPoints - 1) / maxPoints;
   for (size_t begin = 0; begin < n; begin += run) {
-    size_t end = std::min(n, begin + run), finite = 0;
-    double x = 0, y = 0, low = kNan, high = kNan;
+    size_t end = std::min(n, begin + run);
+    RunningMean x, y;
+    double low = kNan, high = kNan;
     for (size_t i = begin; i < end; ++i) {
-      x += series.x[i] / static_cast<double>(end - begin);
+      x.add(series.x[i]);
       if (!std::isfinite(series.y[i]))
         continue;
-      ++finite;
-      y += (series.y[i] - y) / static_cast<double>(finite); // no overflow of a sum
+      y.add(series.y[i]);
       low = std::fmin(low, series.y[i]);
       high = std::fmax(high, series.y[i]);
     }
-    out.x.push_back(x);
-    out.y.push_back(finite ? y : kNan);
+    out.x.push_back(x.value());
+    out.y.push_back(y.count() ? y.value() : kNan);
     out.low.push_back(low);
     out.high.push_back(high);
   }

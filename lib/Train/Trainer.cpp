@@ -9,6 +9,7 @@
 #include "lib/Train/ParameterHash.h"
 #include "lib/Train/RunCharts.h"
 #include "lib/Train/RunLog.h"
+#include "lib/Train/RunningMean.h"
 #include "lib/Train/SpikeDetector.h"
 
 #include "absl/strings/str_cat.h"
@@ -218,20 +219,20 @@ absl::Status Run::validate() {
         "validation", absl::StrCat("at least ", validation_->layout().batch, " windows"),
         absl::StrCat(validation_->numWindows()), "hold out more text, or shrink the batch");
   Batch batch;
-  double mean = 0;
+  RunningMean mean; // all batches have as many tokens
   for (uint64_t i = 0; i < count; ++i) {
     HJX_RETURN_IF_ERROR(validation_->read(i, 0, batch));
     HJX_ASSIGN_OR_RETURN(double loss, program_.evaluate(batch));
-    mean += loss / static_cast<double>(count); // all batches have as many tokens
+    mean.add(loss);
   }
   validatedAt_ = summary_.step;
-  summary_.validationLoss = mean;
-  std::vector<std::pair<std::string, double>> values = {{"loss", mean},
-                                                        {"perplexity", std::exp(mean)}};
+  summary_.validationLoss = mean.value();
+  std::vector<std::pair<std::string, double>> values = {{"loss", mean.value()},
+                                                        {"perplexity", std::exp(mean.value())}};
   if (options_.bytesPerToken > 0)
-    values.emplace_back("bits_per_byte", mean / std::numbers::ln2 / options_.bytesPerToken);
+    values.emplace_back("bits_per_byte", mean.value() / std::numbers::ln2 / options_.bytesPerToken);
   HJX_RETURN_IF_ERROR(record("validation", std::move(values)));
-  return note(absl::StrFormat("step %d: validation loss %.4f", summary_.step, mean));
+  return note(absl::StrFormat("step %d: validation loss %.4f", summary_.step, mean.value()));
 }
 
 absl::Status Run::save() {

@@ -194,7 +194,11 @@ TEST_F(Safetensors, Hostile03ManyEntriesAndDeepNesting) {
   for (int i = 0; i < 10'000'000; ++i)
     many += ",1";
   EXPECT_THAT(open(file(many + "]}}")), FailsWith("at most 64 dimensions"));
-  EXPECT_LT(peakKiB() - before, 600 * 1024) << "memory beyond a small multiple of the header";
+  long limitKiB = 600 * 1024;
+#if __has_feature(address_sanitizer)
+  limitKiB += 256 * 1024; // freed memory that the sanitizer holds back
+#endif
+  EXPECT_LT(peakKiB() - before, limitKiB) << "memory beyond a small multiple of the header";
 }
 
 TEST_F(Safetensors, Hostile04ManyNamesOnTheSameBytes) {

@@ -6,6 +6,7 @@
 #include "lib/Train/NonFinite.h"
 #include "lib/Train/ParameterHash.h"
 #include "lib/Train/Progress.h"
+#include "lib/Train/RunningMean.h"
 #include "lib/Train/Sampler.h"
 #include "lib/Train/SpikeDetector.h"
 #include "lib/Train/StopSignal.h"
@@ -191,6 +192,19 @@ TEST(SpikeDetector, ScoresAgainstTheWindowBefore) {
   SpikeDetector flat(2);
   flat.observe(1), flat.observe(1);
   EXPECT_EQ(flat.observe(9), std::nullopt) << "no deviation, no score";
+}
+
+TEST(RunningMean, PassesThroughTheGoldenValues) {
+  RunningMean mean;
+  std::vector<double> passed;
+  for (double x : {1, 2, 3, 4}) {
+    mean.add(x);
+    passed.push_back(mean.value());
+  }
+  EXPECT_THAT(passed, ElementsAre(1, 1.5, 2, 2.5));
+  RunningMean large;
+  large.add(1.5e308), large.add(1.5e308);
+  EXPECT_EQ(large.value(), 1.5e308) << "a sum would have overflowed";
 }
 
 TEST(ParameterHash, NamesWhatAStepDidNotChange) {
