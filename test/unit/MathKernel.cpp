@@ -108,12 +108,10 @@ std::unique_ptr<llvm::Module> toLlvm(const std::vector<KernelSpec> &specs,
     llvm::report_fatal_error(("cannot parse" + text).c_str());
   emitBuilderFunctions(*module);
   PassManager passes(context.get());
-  if (specs.front().expand)
-    passes.addPass(createExpandMath());
+  passes.addPass(createExpandMath());
   passes.addPass(createSCFToControlFlowPass());
   passes.addPass(createConvertVectorToLLVMPass());
   passes.addPass(createConvertMathToLLVMPass());
-  passes.addPass(createConvertMathToLibmPass());
   passes.addPass(createArithToLLVMConversionPass());
   passes.addPass(createConvertControlFlowToLLVMPass());
   passes.addPass(createConvertFuncToLLVMPass());
@@ -149,6 +147,8 @@ Kernel::Kernel(const KernelSpec &spec) : code(std::make_unique<Code>()) {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
   auto host = check(llvm::orc::JITTargetMachineBuilder::detectHost());
+  if (!spec.cpu.empty())
+    host.setCPU(spec.cpu).getFeatures() = llvm::SubtargetFeatures();
   host.setCodeGenOptLevel(llvm::CodeGenOptLevel::Default);
   auto machine = check(host.createTargetMachine());
   auto llvmContext = std::make_unique<llvm::LLVMContext>();

@@ -19,7 +19,7 @@ struct KernelSpec {
   std::string body;
   std::string element = "f32"; ///< f16, bf16, f32, f64
   int lanes = 8;               ///< 0: scalar code
-  bool expand = true;          ///< false: leave the operations to LLVM and libm
+  std::string cpu = "";        ///< such as "x86-64-v3"; empty for the host's own
 };
 
 class Kernel {

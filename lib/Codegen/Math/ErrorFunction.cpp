@@ -31,7 +31,7 @@ Float erfc(Float x) {
   Float t = 1.0 / (a + shift);
   Float value =
       expNear0(reduced.r - rest) * (t * horner(fma(t, -2 * shift, 1.0), kErfcF32, kErfcF64));
-  Float tail = scaleToEdges(value, reduced.shifted, square > x.pick(60, 600));
+  Float tail = scaleToEdges(value, reduced);
   Float outer = select(x < 0.0, 2.0 - tail, tail);
   return select(abs(x) < 0.5, 1.0 - erfNear0(x), outer);
 }

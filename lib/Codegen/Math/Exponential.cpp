@@ -10,13 +10,13 @@ namespace hjx::math {
 Float exp(Float x) {
   x = atMost(atLeast(x, x.pick(-104, -746)), x.pick(89, 710));
   ExpReduction reduced = reduceByLn2(x);
-  return scaleToEdges(expNear0(reduced.r), reduced.shifted, x < x.pick(-86, -707));
+  return scaleToEdges(expNear0(reduced.r), reduced);
 }
 
 Float exp2(Float x) {
   x = atMost(atLeast(x, x.pick(-151, -1076)), x.pick(128, 1024));
   ExpReduction reduced = reduceByOne(x);
-  return scaleToEdges(exp2Near0(reduced.r), reduced.shifted, x < x.pick(-124, -1020));
+  return scaleToEdges(exp2Near0(reduced.r), reduced);
 }
 
 Float expm1(Float x) {

@@ -75,7 +75,7 @@ HJX_LANES_BINARY(Int, &, mlir::arith::AndIOp)
 HJX_LANES_BINARY(Int, |, mlir::arith::OrIOp)
 HJX_LANES_BINARY(Int, ^, mlir::arith::XOrIOp)
 HJX_LANES_BINARY(Int, <<, mlir::arith::ShLIOp)
-HJX_LANES_BINARY(Int, >>, mlir::arith::ShRUIOp) // logical: AVX2 has no 64-bit arithmetic shift
+HJX_LANES_BINARY(Int, >>, mlir::arith::ShRUIOp) // logical
 HJX_LANES_BINARY(Mask, &, mlir::arith::AndIOp)
 HJX_LANES_BINARY(Mask, |, mlir::arith::OrIOp)
 HJX_LANES_BINARY(Mask, ^, mlir::arith::XOrIOp)
@@ -111,6 +111,10 @@ HJX_LANES_COMPARE(>, OGT)
 HJX_LANES_COMPARE(>=, OGE)
 HJX_LANES_COMPARE(==, OEQ)
 #undef HJX_LANES_COMPARE
+
+inline Int arithmeticShift(Int a, int64_t amount) {
+  return {{a.builder, a.make<mlir::arith::ShRSIOp>(a.value, a.constant(amount).value)}};
+}
 
 inline Mask equal(Int a, Int b) {
   return {

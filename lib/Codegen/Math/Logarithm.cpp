@@ -12,7 +12,6 @@ namespace hjx::math {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 /// k ln2 + log(1 + f).
 Float naturalLog(const LogReduction &x) {
@@ -21,11 +20,10 @@ Float naturalLog(const LogReduction &x) {
   return fma(x.k, high, fma(x.k, low, logTail(x.f)) + x.f);
 }
 
-/// value for x in (pole, inf); x itself for +inf and NaN; -inf at the pole; NaN below it.
+/// value for x in (pole, inf), and below the pole, where it is NaN already; x itself for
+/// +inf and NaN; -inf at the pole.
 Float withEdges(Float x, double pole, Float value) {
-  value = select(x < kInfinity, value, x);
-  Float below = select(x == pole, x.constant(-kInfinity), x.constant(kNan));
-  return select(x <= pole, below, value);
+  return select(x == pole, -kInfinity, select(x < kInfinity, value, x));
 }
 
 } // namespace

@@ -87,7 +87,7 @@ Float power(Float x, const Exponent &exponent, bool precise) {
   Float limited = atMost(atLeast(product, -1080.0), 1024.0);
   ExpReduction reduced = reduceByOne(limited);
   Float value = select(limited == product, reduced.r + productLow, reduced.r);
-  value = scaleToEdges(exp2Near0(value), reduced.shifted, limited < -1020.0);
+  value = scaleToEdges(exp2Near0(value), reduced);
 
   Int sign = bits(x) & signBit(x);
   value = asFloat(bits(value) ^ select(exponent.isOdd, sign, sign.constant(0)));

@@ -39,16 +39,14 @@ inline Float powerOfTwo(const ExpReduction &x, int64_t offset = 0) {
   return asFloat((x.shifted << mantissa) + ((exponentBias(x.n) + offset) << mantissa));
 }
 
-/// value * 2^n, rounded once, where the result may be subnormal or overflow. Needs
-/// n <= bias + 1 and value * 2^(n-1) normal where not isSmall, n >= -(bias + 62) elsewhere.
-inline Float scaleToEdges(Float value, Int shifted, Mask isSmall) {
-  // 2^n itself may be out of range: 2^(n-1) * 2, or 2^(n+64) * 2^-64 for small results.
+/// value * 2^n, rounded once, where the result may be subnormal or overflow; |n| < 2 bias.
+inline Float scaleToEdges(Float value, const ExpReduction &x) {
+  // 2^n may be out of range, so in two halves; the first product is exact.
   int mantissa = mantissaBits(value);
-  int64_t bias = exponentBias(value);
-  Int offset = select(isSmall, shifted.constant((bias + 64) << mantissa),
-                      shifted.constant((bias - 1) << mantissa));
-  Float rest = select(isSmall, value.constant(0x1p-64), value.constant(2.0));
-  return value * asFloat((shifted << mantissa) + offset) * rest;
+  int64_t one = exponentBias(value) << mantissa;
+  Int half = x.shifted >> 1; // only the low bits count
+  Int rest = x.shifted - half;
+  return value * asFloat((half << mantissa) + one) * asFloat((rest << mantissa) + one);
 }
 
 /// e^r and 2^r on the reduced range.
@@ -57,17 +55,18 @@ inline Float exp2Near0(Float r) { return fma(horner(r, kExp2F32, kExp2F64), r, 1
 /// e^r - 1 with a relative error of about an ulp.
 inline Float expm1Near0(Float r) { return fma(r * r, horner(r, kExpm1F32, kExpm1F64), r); }
 
-/// A positive normal x = 2^k m with m in [sqrt(1/2), sqrt(2)).
+/// A positive normal x = 2^k m with m in [sqrt(1/2), sqrt(2)); for negative x, k is NaN.
 class MantissaSplit {
 public:
   explicit MantissaSplit(Float x)
       : moved(bits(x) + ((exponentBias(x) << mantissaBits(x)) - rootHalf(x))) {}
 
-  Int biasedExponent() const { return moved >> mantissaBits(moved); }
+  Int biasedExponent() const { return arithmeticShift(moved, mantissaBits(moved)); }
   Float mantissa() const {
     return asFloat((moved & ((int64_t(1) << mantissaBits(moved)) - 1)) + rootHalf(moved));
   }
-  /// k + shift(): writes the exponent as an integer under a large float's exponent.
+  /// k + shift(): writes the exponent as an integer under a large float's exponent. The ones
+  /// that a negative x shifts in make that exponent NaN's.
   Float shiftedExponent() const {
     return asFloat(biasedExponent() |
                    ((exponentBias(moved) + mantissaBits(moved)) << mantissaBits(moved)));
