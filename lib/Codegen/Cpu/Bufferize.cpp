@@ -65,12 +65,47 @@ Value writeInto(ImplicitLocOpBuilder &b, Value value, Value destination) {
       ->getResult(0);
 }
 
+/// The tensor that the op which made `value` updates, or null if it makes a new one.
+Value updatedOperand(Value value) {
+  auto result = dyn_cast<OpResult>(value);
+  if (!result)
+    return {};
+  Operation *op = result.getOwner();
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return loop.getInits()[result.getResultNumber()];
+  if (auto loop = dyn_cast<scf::WhileOp>(op))
+    return loop.getInits()[result.getResultNumber()];
+  if (auto destination = dyn_cast<DestinationStyleOpInterface>(op))
+    return destination.getTiedOpOperand(result)->get();
+  return {};
+}
+
+/// Whether `value` is an update of `origin`; `inPlace` is set to whether it can certainly happen in
+/// place, because no op needs what was there before.
+bool isUpdateOf(Value value, Value origin, bool &inPlace) {
+  inPlace = true;
+  while (value && value != origin) {
+    value = updatedOperand(value);
+    inPlace &= value && value.hasOneUse();
+  }
+  return value == origin;
+}
+
 /// Makes `operands` of the terminator be written into `destinations`, which are block arguments
 /// that live on into the next round. A value that is a view of another carried value is copied
-/// first: a swap (`yield %b, %a`) needs a third buffer.
+/// first: a swap (`yield %b, %a`) needs a third buffer. A value that is an update of the
+/// destination is there already, unless the old value is needed beside it.
 void carryInPlace(Operation *terminator, MutableOperandRange operands, ValueRange destinations) {
   ImplicitLocOpBuilder b(terminator->getLoc(), terminator);
   SmallVector<Value> values = llvm::to_vector(operands.getAsOperandRange());
+  for (auto [value, destination] : llvm::zip(values, destinations))
+    if (bool inPlace; isa<TensorType>(value.getType()) && value != destination &&
+                      isUpdateOf(value, destination, inPlace)) {
+      if (inPlace)
+        value = destination;
+      else if (isa_and_present<LoopLikeOpInterface>(value.getDefiningOp()))
+        value = copyToNewTensor(b, value); // The analysis takes no loop apart from its start.
+    }
   for (auto [value, destination] : llvm::zip(values, destinations))
     if (isa<TensorType>(value.getType()) && value != destination &&
         isa<BlockArgument>(viewSource(value)))
@@ -115,20 +150,41 @@ void yieldIntoOneBuffer(Operation *op) {
 }
 
 /// An empty tensor with two users is two buffers: their lifetimes have nothing to do with each
-/// other.
-void splitEmptyTensors(func::FuncOp func) {
-  SmallVector<tensor::EmptyOp> shared;
-  func.walk([&](tensor::EmptyOp op) {
-    if (!op->hasOneUse())
-      shared.push_back(op);
+/// other. So is a filled one where it is computed into: filling twice is cheaper than copying.
+/// (CSE merges both.)
+void splitInitialTensors(func::FuncOp func) {
+  auto isFill = [](Operation &op) {
+    auto generic = dyn_cast<linalg::GenericOp>(op);
+    return generic && generic.getNumResults() == 1 && generic.getBody()->getOperations().size() == 1 &&
+           llvm::all_of(generic.getDpsInputs(), [](Value input) { return !isa<ShapedType>(input.getType()); });
+  };
+  auto isComputedInto = [](OpOperand &use) {
+    auto destination = dyn_cast<DestinationStyleOpInterface>(use.getOwner());
+    return destination && destination.isDpsInit(&use);
+  };
+  SmallVector<Operation *> fills, empties;
+  func.walk([&](Operation *op) {
+    if (isFill(*op))
+      fills.push_back(op);
+    else if (isa<tensor::EmptyOp>(op))
+      empties.push_back(op);
   });
-  for (tensor::EmptyOp op : shared) {
+  auto split = [](Operation *op, function_ref<bool(OpOperand &)> applies) {
+    if (op->hasOneUse())
+      return;
     for (OpOperand &use : llvm::make_early_inc_range(op->getUses())) {
+      if (!applies(use))
+        continue;
       OpBuilder b(use.getOwner());
       use.set(b.clone(*op)->getResult(0));
     }
-    op->erase();
-  }
+    if (op->use_empty())
+      op->erase();
+  };
+  for (Operation *fill : fills)
+    split(fill, isComputedInto);
+  for (Operation *empty : empties)
+    split(empty, [](OpOperand &) { return true; });
 }
 
 /// Gives `func` its buffer signature (see the head of this file); the body still computes on
@@ -203,12 +259,15 @@ private:
     for (auto [result, type] : llvm::enumerate(func.getResultTypes())) {
       if (aliasOf[result] >= 0) {
         destinations.push_back(body.getArgument(aliasOf[result]));
+        resultTensors.push_back(argumentTensors[aliasOf[result]]);
         continue;
       }
       inputs.push_back(bufferType(type));
       attrs.push_back(b.getDictionaryAttr(
           b.getNamedAttr(kResultAttr, b.getI64IntegerAttr(static_cast<int64_t>(result)))));
       destinations.push_back(body.addArgument(inputs.back(), returnOp.getLoc()));
+      resultTensors.push_back(bufferization::ToTensorOp::create(b, type, destinations.back(),
+                                                                /*restrict=*/true, /*writable=*/true));
     }
     func.setType(b.getFunctionType(inputs, {}));
     func.setAllArgAttrs(attrs);
@@ -227,13 +286,16 @@ private:
       if (source && value != argumentTensors[aliasOf[result]])
         value = copyToNewTensor(b, value);
     }
-    for (auto [result, value] : llvm::enumerate(values))
-      if (aliasOf[result] < 0)
-        writeIntoBuffer(value, destinations[result]);
+    // Writes are seen by the analysis only where they are writes into tensors: without them
+    // another value could live in the result's buffer, and be read after the result is there.
     for (auto [result, value] : llvm::enumerate(values)) {
-      Value argument = aliasOf[result] < 0 ? Value() : argumentTensors[aliasOf[result]];
-      if (argument && value != argument)
-        value = writeInto(b, value, argument);
+      if (aliasOf[result] >= 0)
+        continue;
+      writeIntoBuffer(writeInto(b, value, resultTensors[result]), destinations[result]);
+    }
+    for (auto [result, value] : llvm::enumerate(values)) {
+      if (aliasOf[result] >= 0 && value != resultTensors[result])
+        value = writeInto(b, value, resultTensors[result]);
     }
     for (auto [result, value] : llvm::enumerate(values))
       if (aliasOf[result] >= 0)
@@ -250,7 +312,7 @@ private:
   func::ReturnOp returnOp;
   ImplicitLocOpBuilder b;
   SmallVector<int64_t> aliasOf;
-  SmallVector<Value> argumentTensors, destinations;
+  SmallVector<Value> argumentTensors, resultTensors, destinations;
 };
 
 Value skipCasts(Value buffer) {
@@ -295,7 +357,7 @@ struct Bufferize : impl::BufferizeBase<Bufferize> {
   LogicalResult bufferize(func::FuncOp func) {
     if (!func.getBody().hasOneBlock())
       return func.emitOpError("expected structured control flow, got several blocks");
-    splitEmptyTensors(func);
+    splitInitialTensors(func);
     if (failed(chooseDestinations(func)) || failed(DestinationSignature(func).apply()))
       return failure();
     IRRewriter rewriter(func);
