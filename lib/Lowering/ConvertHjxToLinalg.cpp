@@ -11,13 +11,11 @@ namespace hjx {
 
 namespace {
 
-/// Ops that stand for their operands: gone before clusters are looked for.
-void eraseIdentities(func::FuncOp func) {
-  func.walk([](Operation *op) {
-    if (!isa<ir::StopGradientOp, ir::OptBarrierOp>(op))
-      return;
-    op->replaceAllUsesWith(op->getOperands());
-    op->erase();
+/// Its values are its operand's: gone before clusters are looked for.
+void eraseStopGradients(func::FuncOp func) {
+  func.walk([](ir::StopGradientOp op) {
+    op.replaceAllUsesWith(op.getOperand());
+    op.erase();
   });
 }
 
@@ -40,7 +38,7 @@ LogicalResult convert(func::FuncOp func, bool fuse) {
   auto results = lowerTypes(func, func.getResultTypes(), "result");
   if (failed(inputs) || failed(results))
     return failure();
-  eraseIdentities(func);
+  eraseStopGradients(func);
   const LoweringRules &rules = getLoweringRules();
   Clusters clusters(func, rules, fuse);
 

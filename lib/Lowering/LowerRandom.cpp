@@ -180,10 +180,17 @@ Words counters(Builder &b, ArrayRef<int64_t> whole, int64_t first) {
   int64_t numElements = ShapedType::getNumElements(whole.drop_front(first));
   bool fits = numElements <= (int64_t(1) << 32);
   RankedTensorType type = RankedTensorType::get(whole, fits ? word : IntegerType::get(b.getContext(), 64, IntegerType::Unsigned));
-  Value index = emit::zeros(b, type);
-  for (int64_t dim = whole.size() - 1, stride = 1; dim >= first; stride *= whole[dim--])
-    if (whole[dim] > 1)
-      index = emit::add(b, index, emit::mul(b, ir::IotaOp::create(b, type, dim), emit::fullLike(b, index, stride)));
+  Value index;
+  for (int64_t dim = whole.size() - 1, stride = 1; dim >= first; stride *= whole[dim--]) {
+    if (whole[dim] <= 1)
+      continue;
+    Value term = ir::IotaOp::create(b, type, dim);
+    if (stride > 1)
+      term = emit::mul(b, term, ir::makeSplat(b, b.getLoc(), type, static_cast<double>(stride)));
+    index = index ? emit::add(b, index, term) : term;
+  }
+  if (!index)
+    index = emit::zeros(b, type);
   return fits ? Words{emit::zeros(b, type), index} : splitNumber(b, index);
 }
 

@@ -32,11 +32,11 @@ const LoweringRules &hjx::getLoweringRules() {
 void hjx::registerLoweringRules(RuleRegistry &registry) {
   for (StringRef name : getLoweringRules().names())
     registry[name].lowers = true;
-  // Terminators, what hjx-lower-random replaces, and what stands for its operands.
+  // Terminators, what hjx-lower-random replaces, and what stands for its operand.
   for (StringRef name :
        {ir::YieldOp::getOperationName(), ir::RandomBitsOp::getOperationName(), ir::RandomFoldInOp::getOperationName(),
         ir::RandomSeedOp::getOperationName(), ir::RandomSplitOp::getOperationName(), ir::RandomUnwrapOp::getOperationName(),
-        ir::RandomWrapOp::getOperationName(), ir::OptBarrierOp::getOperationName(), ir::StopGradientOp::getOperationName()})
+        ir::RandomWrapOp::getOperationName(), ir::StopGradientOp::getOperationName()})
     registry[name].lowers = true;
 }
 

@@ -55,7 +55,7 @@ static StringRef objection(Operation *op, Stage stage) {
   if (isa<func::CallOp>(op))
     return "calls are inlined";
   StringRef dialect = op->getName().getDialectNamespace();
-  bool isAllowed = llvm::is_contained({"arith", "builtin", "func", "linalg", "math", "scf", "tensor"}, dialect);
+  bool isAllowed = isa<ir::OptBarrierOp>(op) || llvm::is_contained({"arith", "builtin", "func", "linalg", "math", "scf", "tensor"}, dialect);
   return isAllowed ? "" : "expected ops of arith, func, linalg, math, scf and tensor only";
 }
 

@@ -13,7 +13,8 @@ enum class Stage {
   Traced, ///< anything the dialect can say
   Pure,   ///< no request ops, no linear maps
   Lo,     ///< also no keys
-  Tensor, ///< linalg, tensor, arith, math, scf and func on static, signless, unsharded arrays
+  Tensor, ///< linalg, tensor, arith, math, scf and func on static, signless, unsharded arrays, and
+          ///< hjx.opt_barrier, which bufferisation removes
 };
 
 /// Success if `module` is at `stage` or beyond; else a located error for the first offender.

@@ -746,6 +746,26 @@ TEST_F(LoweringTest, Cond) {
     }
 }
 
+TEST_F(LoweringTest, Barriers) {
+  Program p;
+  p.argument("tensor<4xf32>");
+  p.argument("tensor<2x4xui8>");
+  p.value("hjx.exp %a0 : tensor<4xf32>");
+  p.value("hjx.opt_barrier %a0, %a1 : tensor<4xf32>, tensor<2x4xui8>", 2);
+  p.value("hjx.exp %v1#0 : tensor<4xf32>");
+  p.value("hjx.scan consts() inits(%v0) xs(%v1#1) length = 2 : (tensor<4xf32>, tensor<2x4xui8>) -> tensor<4xf32> {\n"
+          "^bb0(%c: tensor<4xf32>, %x: tensor<4xui8>):\n"
+          "  %cb, %xb = hjx.opt_barrier %c, %x : tensor<4xf32>, tensor<4xui8>\n"
+          "  %f = hjx.convert %xb : tensor<4xui8> -> tensor<4xf32>\n"
+          "  %s = hjx.add %f, %cb : tensor<4xf32>\n"
+          "  %sb = hjx.opt_barrier %s : tensor<4xf32>\n"
+          "  hjx.yield %sb : tensor<4xf32>\n}");
+  p.returns("%v2", "tensor<4xf32>", within(8));
+  p.returns("%v3", "tensor<4xf32>", within(8));
+  p.returns("%v1#1", "tensor<2x4xui8>");
+  check(p);
+}
+
 TEST_F(LoweringTest, CallsAreInlined) {
   Program p;
   p.functions = "func.func private @square(%x: tensor<3xf32>) -> tensor<3xf32> {\n"

@@ -15,6 +15,7 @@
 // "Written into" is bufferization.materialize_in_destination. Where the value is
 // computed by an op that fills an empty tensor, that tensor is replaced by the
 // destination and nothing is copied.
+#include "dialects/hjx/Hjx.h"
 #include "lib/Codegen/Cpu/Passes.h"
 
 #include "mlir/Dialect/Bufferization/Transforms/Bufferize.h"
@@ -37,6 +38,10 @@ constexpr StringLiteral kResultAttr = "hjx.result";
 /// The value that `value` is a slice or a reshape of.
 Value viewSource(Value value) {
   while (Operation *op = value.getDefiningOp()) {
+    if (isa<ir::OptBarrierOp>(op)) {
+      value = op->getOperand(cast<OpResult>(value).getResultNumber());
+      continue;
+    }
     if (!isa<tensor::ExtractSliceOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
              tensor::CastOp, tensor::ReshapeOp>(op))
       break;

@@ -37,6 +37,9 @@ struct KernelPipelineOptions {
 /// Appends the passes from the tensor stage to the kernel stage.
 void buildToKernelPipeline(mlir::OpPassManager &pm, const KernelPipelineOptions &options = {});
 
+/// Lets hjx.opt_barrier stand at the tensor stage: see BufferizeBarrier.cpp.
+void registerBarrierBufferization(mlir::DialectRegistry &registry);
+
 /// Adds the dialects and interface models that the pipeline needs.
 void registerCpuCodegenDialects(mlir::DialectRegistry &registry);
 

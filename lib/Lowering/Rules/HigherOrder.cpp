@@ -178,10 +178,20 @@ LogicalResult lowerCond(ir::CondOp op, Lowering &l) {
   return success();
 }
 
+/// Stays, until there are buffers: else the clean-up of the tensor stage would merge what it holds
+/// apart.
+LogicalResult lowerOptBarrier(ir::OptBarrierOp op, Lowering &l) {
+  auto barrier = ir::OptBarrierOp::create(l.b, l[op.getOperands()]);
+  for (auto [result, value] : llvm::zip_equal(op.getResults(), barrier.getResults()))
+    l.set(result, value);
+  return success();
+}
+
 } // namespace
 
 void hjx::registerHigherOrderLowering(LoweringRules &rules) {
   rules.add<ir::ScanOp>(lowerScan);
   rules.add<ir::WhileOp>(lowerWhile);
   rules.add<ir::CondOp>(lowerCond);
+  rules.add<ir::OptBarrierOp>(lowerOptBarrier);
 }
