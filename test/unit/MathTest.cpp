@@ -28,9 +28,8 @@ using Reference = Wide (*)(Wide);
 struct UnaryCase {
   std::string name; ///< of the operation, or a builder-level function
   Reference reference;
-  double ulpF32, ulpF64;                                  ///< bounds on the error
-  double low = -20, high = 20;                            ///< also sampled uniformly
-  double limit = std::numeric_limits<double>::infinity(); ///< of |x|, where precision ends
+  double ulpF32, ulpF64;       ///< bounds on the error
+  double low = -20, high = 20; ///< also sampled uniformly
 };
 
 void PrintTo(const UnaryCase &c, std::ostream *os) { *os << c.name; }
@@ -111,9 +110,6 @@ void expectWithin(const std::string &body, const std::vector<T> &x, const std::v
 
 template <typename T> void expectAccurate(const UnaryCase &c, double bound) {
   std::vector<T> x = samplePoints<T>(c.low, c.high);
-  for (T &value : x)
-    if (std::isfinite(value) && std::fabs(value) > c.limit)
-      value = 1;
   expectWithin<T>(bodyOf(c.name), x, x, bound, [&](size_t i) { return c.reference(x[i]); });
 }
 
@@ -131,7 +127,7 @@ INSTANTIATE_TEST_SUITE_P(
                     UnaryCase{"atan", [](Wide x) { return std::atan(x); }, 2, 2, -3, 3},
                     UnaryCase{"atanh", [](Wide x) { return std::atanh(x); }, 4, 4, -1, 1},
                     UnaryCase{"cbrt", [](Wide x) { return std::cbrt(x); }, 1, 1},
-                    UnaryCase{"cos", [](Wide x) { return std::cos(x); }, 2, 2, -20, 20, 0x1p40},
+                    UnaryCase{"cos", [](Wide x) { return std::cos(x); }, 2, 2},
                     UnaryCase{"cosh", [](Wide x) { return std::cosh(x); }, 2, 2},
                     UnaryCase{"erf", [](Wide x) { return std::erf(x); }, 2, 2, -5, 5},
                     UnaryCase{"erfc", [](Wide x) { return std::erfc(x); }, 4.5, 4.5, -5, 28},
@@ -145,11 +141,19 @@ INSTANTIATE_TEST_SUITE_P(
                     UnaryCase{"logistic", [](Wide x) { return 1 / (1 + std::exp(-x)); }, 3, 3, -110,
                               30},
                     UnaryCase{"rsqrt", [](Wide x) { return 1 / std::sqrt(x); }, 1.5, 1.5, 0, 10},
-                    UnaryCase{"sin", [](Wide x) { return std::sin(x); }, 2, 2, -20, 20, 0x1p40},
+                    UnaryCase{"sin", [](Wide x) { return std::sin(x); }, 2, 2},
                     UnaryCase{"sinh", [](Wide x) { return std::sinh(x); }, 3, 3},
-                    UnaryCase{"tan", [](Wide x) { return std::tan(x); }, 3, 3, -20, 20, 0x1p40},
+                    UnaryCase{"tan", [](Wide x) { return std::tan(x); }, 3, 3},
                     UnaryCase{"tanh", [](Wide x) { return std::tanh(x); }, 2, 2}),
     [](const auto &info) { return info.param.name; });
+
+/// The f64 closest to a multiple of pi/2 (Kahan): 61 bits cancel in the reduction.
+TEST(Math, HardestAngle) {
+  std::vector<double> x(32, 0x1.6ac5b262ca1ffp+849);
+  x[5] = 1;
+  expectWithin<double>("%y = math.cos %x : TYPE", x, x, 2,
+                       [&](size_t i) { return std::cos(Wide(x[i])); });
+}
 
 //===-- two operands ------------------------------------------------------===//
 
@@ -313,7 +317,7 @@ template <typename T> void expectSameOnAllShapes(const std::string &name) {
   }
 }
 TEST(Math, ShapesAgree) {
-  for (const char *name : {"exp", "erf_inv", "log1p", "sin", "tanh", "cbrt"}) {
+  for (const char *name : {"cos", "exp", "erf_inv", "log1p", "sin", "tanh", "cbrt"}) {
     expectSameOnAllShapes<float>(name);
     expectSameOnAllShapes<double>(name);
   }

@@ -4,6 +4,8 @@
 // lowest power up; those named F32 are exact in single precision.
 #pragma once
 
+#include <cstdint>
+
 namespace hjx::math {
 
 // (exp(r) - 1 - r) / r^2, relative to exp; error 2^-28.2 on [-0.34692, 0.34692].
@@ -296,16 +298,15 @@ inline constexpr double kAsinTailF64[] = {
     0x1.05655bb386fdbp-5,
 };
 
-// (atanh(s) / s - 1 - z/3) / z^2 in z = s^2; error 2^-73.5 on [1e-08, 0.0294374].
+// (atanh(s) / s - 1 - z/3) / z^2 in z = s^2; error 2^-66.3 on [1e-08, 0.0294374].
 inline constexpr double kLogPow[] = {
-    0x1.9999999999996p-3,
-    0x1.2492492492f50p-3,
-    0x1.c71c71c596bcap-4,
-    0x1.745d18293d3acp-4,
-    0x1.3b1364d08f8b5p-4,
-    0x1.11206e0b28ad4p-4,
-    0x1.de3d9f93a0311p-5,
-    0x1.eac43439dada2p-5,
+    0x1.9999999999b30p-3,
+    0x1.2492492457d8cp-3,
+    0x1.c71c722d60456p-4,
+    0x1.745ce9e5e286bp-4,
+    0x1.3b1eeb887b7b1p-4,
+    0x1.0f7ff668229ccp-4,
+    0x1.0e422efb70c84p-4,
 };
 
 inline constexpr double kErfcShiftF32 = 2.0;
@@ -348,6 +349,29 @@ inline constexpr double kErfcF64[] = {
     0x1.b728d84f01f43p-24,
     0x1.30c0e01b6b17ep-26,
     -0x1.cfefd11145bfap-26,
+};
+
+// 2/pi = sum of word i * 2^(-64 (i + 1)).
+inline constexpr uint64_t kTwoOverPi[] = {
+    0xa2f9836e4e441529,
+    0xfc2757d1f534ddc0,
+    0xdb6295993c439041,
+    0xfe5163abdebbc561,
+    0xb7246e3a424dd2e0,
+    0x06492eea09d1921c,
+    0xfe1deb1cb129a73e,
+    0xe88235f52ebb4484,
+    0xe99c7026b45f7e41,
+    0x3991d639835339f4,
+    0x9c845f8bbdf9283b,
+    0x1ff897ffde05980f,
+    0xef2f118b5a0a6d1f,
+    0x6d367ecf27cb09b7,
+    0x4f463f669e5fea2d,
+    0x7527bac7ebe5f17b,
+    0x3d0739f78a5292ea,
+    0x6bfb5fb11f8d5d08,
+    0x56033046fc7b6bab,
 };
 
 } // namespace hjx::math

@@ -6,6 +6,9 @@
 //
 //   %y = math.exp %x : vector<32xf32>    →    ~20 arith/math.fma ops on vector<32xf32>
 //
+// No branches, with one exception: sin, cos and tan test once whether any lane is beyond
+// 2^40, and then reduce such angles exactly (an scf.if: expand before scf becomes cf).
+//
 // Why not upstream's expansions: its polynomial approximations are f32 only, flush
 // subnormals and cover half of the functions; `math-expand-ops` also expands fma.
 //

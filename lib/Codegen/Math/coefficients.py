@@ -87,6 +87,8 @@ print("""// SPDX-License-Identifier: Apache-2.0
 // lowest power up; those named F32 are exact in single precision.
 #pragma once
 
+#include <cstdint>
+
 namespace hjx::math {
 """)
 
@@ -149,5 +151,12 @@ def fit_erfc(suffix, shift, high, count, rounding):
 
 fit_erfc("F32", mpf(2), "10.3", 10, to_f32)
 fit_erfc("F64", mpf(3), "27.5", 22, to_f64)
+
+mp.prec = 64 * 20
+print("// 2/pi = sum of word i * 2^(-64 (i + 1)).")
+print("inline constexpr uint64_t kTwoOverPi[] = {")
+for i in range(19):
+    print(f"    0x{int(2 / mp.pi * mpf(2) ** (64 * (i + 1))) % 2**64:016x},")
+print("};\n")
 
 print("} // namespace hjx::math")

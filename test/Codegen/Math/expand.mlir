@@ -95,3 +95,34 @@ func.func @half(%x: vector<3xf16>, %y: vector<3xbf16>) -> (vector<3xf16>, vector
   %1 = math.tanh %y : vector<3xbf16>
   return %0, %1 : vector<3xf16>, vector<3xbf16>
 }
+
+// No branch, but for huge angles: one test of the lanes of a row, then lane by lane.
+// CHECK-LABEL: @power(
+// CHECK-NOT: scf.
+// CHECK: return
+func.func @power(%x: vector<2x3xf64>) -> vector<2x3xf64> {
+  %0 = math.powf %x, %x : vector<2x3xf64>
+  return %0 : vector<2x3xf64>
+}
+
+// CHECK-LABEL: @angle(
+// CHECK: %[[ANY:.*]] = vector.reduction <or>, %{{.*}} : vector<3xi1> into i1
+// CHECK: scf.if %[[ANY]]
+// CHECK: scf.for
+// CHECK: scf.if
+// CHECK-NOT: scf.if
+// CHECK: return
+func.func @angle(%x: vector<2x3xf64>) -> vector<2x3xf64> {
+  %0 = math.sin %x : vector<2x3xf64>
+  return %0 : vector<2x3xf64>
+}
+
+// CHECK-LABEL: @point(
+// CHECK-NOT: vector.reduction
+// CHECK: scf.if
+// CHECK-NOT: scf.for
+// CHECK: return
+func.func @point(%x: vector<f32>) -> vector<f32> {
+  %0 = math.cos %x : vector<f32>
+  return %0 : vector<f32>
+}
