@@ -3,21 +3,36 @@
 // See Kernel.h.
 #include "bench/gemm/Kernel.h"
 
-using namespace mlir;
-namespace hjx::bench {
+#include "lib/Target/Passes.h"
+#include "mlir/Conversion/Passes.h"
+#include <chrono>
 
-GemmKernel::GemmKernel(GemmConfig config, const JitTarget &target, const JitSymbols &symbols)
-    : config(config) {
-  auto loc = UnknownLoc::get(config.operandType.getContext());
-  OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
-  if (failed(getOrCreateGemmKernel(*module, config)) || failed(lowerToLlvm(*module)))
+using namespace mlir;
+namespace hjx {
+
+GemmKernel::GemmKernel(const GemmConfig &config, const JitOptions &options) : config(config) {
+  auto start = std::chrono::steady_clock::now();
+  MLIRContext *context = config.operandType.getContext();
+  DialectRegistry registry;
+  registerTargetDialects(registry);
+  context->appendDialectRegistry(registry);
+  OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(context));
+  PassManager passes(context);
+  // The end of the machine pipeline; what comes before concerns programs.
+  passes.addPass(createSCFToControlFlowPass());
+  passes.addPass(createConvertKernelToLlvm());
+  passes.addPass(createReconcileUnrealizedCastsPass());
+  if (failed(getOrCreateGemmKernel(*module, config)) || failed(passes.run(*module)))
     exit(1);
-  jit = std::make_unique<Jit>(Jit::compile(*module, target, symbols));
-  function = jit->lookup<GemmFunction>(gemmKernelName(config));
+  llvm::ExitOnError exitOnError("gemm: ");
+  jit = exitOnError(Jit::compile(*module, options));
+  function = reinterpret_cast<Function *>(exitOnError(jit->lookup(gemmKernelName(config))));
+  std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
+  milliseconds = elapsed.count();
 }
 
-void GemmKernel::operator()(Matrix a, Matrix b, Matrix c, const GemmSizes &s, bool accumulate,
-                            int64_t parts) {
+void GemmKernel::operator()(GemmMatrix a, GemmMatrix b, GemmMatrix c, const GemmSizes &s,
+                            bool accumulate, int64_t parts) {
   int64_t wanted = gemmWorkspaceBytes(config, s, parts);
   if (wanted > workspaceBytes) {
     workspaceBytes = wanted;
@@ -28,4 +43,4 @@ void GemmKernel::operator()(Matrix a, Matrix b, Matrix c, const GemmSizes &s, bo
            workspace.get(), parts);
 }
 
-} // namespace hjx::bench
+} // namespace hjx

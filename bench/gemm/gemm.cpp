@@ -7,7 +7,7 @@
 //   bench-gemm                           the table
 //   bench-gemm --filter=768 --rounds=20  some rows, more rounds
 //   bench-gemm --unit=avx2               the code for another vector unit
-//   bench-gemm --emit=asm                the kernel's assembly (also: mlir)
+//   bench-gemm --emit=asm                the kernel as LLVM IR and assembly (also: mlir)
 #include "bench/gemm/Kernel.h"
 #include "runtime/ThreadPool.h"
 
@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 using namespace llvm;
-namespace hjx::bench {
+namespace hjx {
 
 static cl::opt<std::string> filter("filter", cl::desc("only rows whose text contains this"));
 static cl::opt<int> rounds("rounds", cl::desc("rounds per row"), cl::init(7));
@@ -90,23 +90,47 @@ static std::vector<Row> allRows() {
   std::vector<Row> rows;
   for (int64_t size : {256, 512, 1024, 2048})
     rows.push_back({"NN", size, size, size});
-  rows.insert(rows.end(), {// GPT-2 124M, 1024 tokens: forward, backward by input, backward by weight.
-                           {"NN", 1024, 768, 768}, {"NN", 1024, 2304, 768}, {"NN", 1024, 3072, 768},
-                           {"NN", 1024, 768, 3072}, {"NT", 1024, 768, 2304}, {"NT", 1024, 768, 3072},
-                           {"NT", 1024, 3072, 768}, {"TN", 768, 2304, 1024}, {"TN", 768, 3072, 1024},
-                           {"TN", 3072, 768, 1024}, {"NT", 1024, 50257, 768}, {"NN", 1024, 768, 50257},
-                           {"TN", 50257, 768, 1024}, {"TT", 1024, 768, 768},
-                           // A small GPT: 2048 tokens, width 192.
-                           {"NN", 2048, 192, 192}, {"NN", 2048, 576, 192}, {"NN", 2048, 768, 192},
-                           {"NN", 2048, 192, 768}, {"NT", 2048, 192, 768}, {"TN", 192, 768, 2048},
-                           // Attention heads.
-                           {"NT", 64, 64, 32, 1024}, {"NN", 64, 32, 64, 1024}, {"TN", 64, 32, 64, 1024},
-                           {"NN", 64, 64, 32, 1024}, {"NT", 1024, 1024, 64, 12}, {"NN", 1024, 64, 1024, 12},
-                           {"NT", 256, 256, 32, 192},
-                           // One row or column, few rows, odd sizes.
-                           {"NN", 1, 768, 768}, {"NT", 1, 768, 768}, {"NT", 1, 50257, 768},
-                           {"NN", 768, 1, 768}, {"TN", 768, 1, 768}, {"NN", 4, 768, 768},
-                           {"NN", 16, 3072, 768}, {"NN", 128, 10, 784}, {"NN", 129, 131, 133}});
+  rows.insert(rows.end(),
+              {// GPT-2 124M, 1024 tokens: forward, backward by input, backward by weight.
+               {"NN", 1024, 768, 768},
+               {"NN", 1024, 2304, 768},
+               {"NN", 1024, 3072, 768},
+               {"NN", 1024, 768, 3072},
+               {"NT", 1024, 768, 2304},
+               {"NT", 1024, 768, 3072},
+               {"NT", 1024, 3072, 768},
+               {"TN", 768, 2304, 1024},
+               {"TN", 768, 3072, 1024},
+               {"TN", 3072, 768, 1024},
+               {"NT", 1024, 50257, 768},
+               {"NN", 1024, 768, 50257},
+               {"TN", 50257, 768, 1024},
+               {"TT", 1024, 768, 768},
+               // A small GPT: 2048 tokens, width 192.
+               {"NN", 2048, 192, 192},
+               {"NN", 2048, 576, 192},
+               {"NN", 2048, 768, 192},
+               {"NN", 2048, 192, 768},
+               {"NT", 2048, 192, 768},
+               {"TN", 192, 768, 2048},
+               // Attention heads.
+               {"NT", 64, 64, 32, 1024},
+               {"NN", 64, 32, 64, 1024},
+               {"TN", 64, 32, 64, 1024},
+               {"NN", 64, 64, 32, 1024},
+               {"NT", 1024, 1024, 64, 12},
+               {"NN", 1024, 64, 1024, 12},
+               {"NT", 256, 256, 32, 192},
+               // One row or column, few rows, odd sizes.
+               {"NN", 1, 768, 768},
+               {"NT", 1, 768, 768},
+               {"NT", 1, 50257, 768},
+               {"NN", 768, 1, 768},
+               {"TN", 768, 1, 768},
+               {"NN", 4, 768, 768},
+               {"NN", 16, 3072, 768},
+               {"NN", 128, 10, 784},
+               {"NN", 129, 131, 133}});
   return rows;
 }
 
@@ -158,7 +182,7 @@ struct Problem {
   }
   void runGenerated(GemmKernel &kernel, int threads) const {
     auto matrix = [&](float *data, bool transposed, int64_t rows, int64_t cols) {
-      return Matrix{data, 0, rows * cols, transposed ? 1 : cols, transposed ? rows : 1};
+      return GemmMatrix{data, 0, rows * cols, transposed ? 1 : cols, transposed ? rows : 1};
     };
     kernel(matrix(a, row.transA(), row.m, row.k), matrix(b, row.transB(), row.k, row.n),
            matrix(c, false, row.m, row.n), {1, row.batch, row.m, row.n, row.k}, false, threads);
@@ -201,25 +225,20 @@ static std::vector<double> race(ArrayRef<std::function<void()>> candidates, bool
   return best;
 }
 
-static void runOnPool(void (*body)(void *, int64_t, int64_t), void *env, int64_t n,
-                      int64_t grain) {
-  ThreadPool::global().parallelFor(body, env, n, grain);
-}
-
 static int bench() {
   mlir::MLIRContext context;
   mlir::Builder b(&context);
   GemmConfig config{b.getF32Type(), b.getF32Type(), b.getF32Type()};
-  config.parallelFor = "hjx_rt_parallel_for";
-  JitTarget target;
+  config.parallelFor = "hjx_rt_parallel_parts";
+  JitOptions options;
   if (unitName == "avx512") {
     config.vectorUnit = {64, 32, true};
   } else if (unitName == "avx2") {
     config.vectorUnit = {32, 16, true};
-    target.cpu = "znver3";
+    options.cpu = "znver3";
   } else if (unitName == "sse") {
     config.vectorUnit = {16, 16, false};
-    target.cpu = "x86-64";
+    options.cpu = "x86-64";
   } else if (unitName != "host") {
     errs() << "--unit: expected host, avx512, avx2 or sse, got " << unitName << "\n";
     return 1;
@@ -233,23 +252,21 @@ static int bench() {
       module->print(outs());
       return 0;
     }
-    if (failed(lowerToLlvm(*module)))
-      return 1;
-    outs() << emitAssembly(*module, target);
+    options.dump = &outs();
+    GemmKernel(config, options);
     return 0;
   }
 
-  GemmKernel kernel(config, target,
-                    {{"hjx_rt_parallel_for", reinterpret_cast<void *>(&runOnPool)}});
-  outs() << "vector unit: " << config.vectorUnit.bytes << " bytes x "
-         << config.vectorUnit.registers << ", compiled in " << format("%.0f ms", kernel.compileMs())
-         << "\n";
+  GemmKernel kernel(config, options);
+  outs() << "vector unit: " << config.vectorUnit.bytes << " bytes x " << config.vectorUnit.registers
+         << ", compiled in " << format("%.0f ms", kernel.compileMs()) << "\n";
   chooseLibraryKernels(config.vectorUnit);
   std::vector<Blas> libraries;
   for (Blas blas :
-       {Blas::find("OpenBLAS",
-                   {"/usr/lib/x86_64-linux-gnu/openblas-openmp/libopenblas.so.0", "libopenblas.so.0"},
-                   "openblas_set_num_threads"),
+       {Blas::find(
+            "OpenBLAS",
+            {"/usr/lib/x86_64-linux-gnu/openblas-openmp/libopenblas.so.0", "libopenblas.so.0"},
+            "openblas_set_num_threads"),
         Blas::find("BLIS", {"/usr/lib/x86_64-linux-gnu/blis-openmp/libblis.so.4", "libblis.so.4"},
                    "bli_thread_set_num_threads")})
     if (blas.gemm)
@@ -286,7 +303,8 @@ static int bench() {
         ratios[library].push_back(s / seconds.back());
         outs() << format("%14.2f", ratios[library].back());
       }
-      if (!libraries.empty() && problem.largestDifference() > 1e-5 * std::sqrt(row.k) + 1e-6 * row.k)
+      if (!libraries.empty() &&
+          problem.largestDifference() > 1e-5 * std::sqrt(row.k) + 1e-6 * row.k)
         outs() << "  WRONG: off by " << problem.largestDifference();
       outs() << "\n";
       outs().flush();
@@ -297,15 +315,16 @@ static int bench() {
       llvm::sort(values);
       outs() << "generated/" << libraries[library].name << ": median "
              << format("%.2f", values[values.size() / 2]) << ", least "
-             << format("%.2f", values.front()) << ", most " << format("%.2f", values.back()) << "\n";
+             << format("%.2f", values.front()) << ", most " << format("%.2f", values.back())
+             << "\n";
     }
   }
   return 0;
 }
 
-} // namespace hjx::bench
+} // namespace hjx
 
 int main(int argc, char **argv) {
   cl::ParseCommandLineOptions(argc, argv, "Generated matrix products beside OpenBLAS and BLIS\n");
-  return hjx::bench::bench();
+  return hjx::bench();
 }

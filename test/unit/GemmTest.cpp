@@ -4,6 +4,7 @@
 // layouts and strides, all types, every vector unit this machine has; with matrices
 // that end at a guard page, so that any access out of bounds ends the program.
 #include "bench/gemm/Kernel.h"
+#include "runtime/ThreadPool.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/MLIRContext.h"
@@ -12,12 +13,9 @@
 #include <gmock/gmock.h>
 #include <random>
 #include <sys/mman.h>
-#include <thread>
 
 namespace hjx {
 namespace {
-using bench::GemmKernel;
-using bench::Matrix;
 
 mlir::MLIRContext &context() {
   static mlir::MLIRContext instance;
@@ -33,11 +31,16 @@ int64_t sizeBytes(Element e) {
 mlir::Type typeOf(Element e) {
   mlir::Builder b(&context());
   switch (e) {
-  case Element::F16: return b.getF16Type();
-  case Element::BF16: return b.getBF16Type();
-  case Element::F32: return b.getF32Type();
-  case Element::F64: return b.getF64Type();
-  default: return b.getIntegerType(sizeBytes(e) * 8);
+  case Element::F16:
+    return b.getF16Type();
+  case Element::BF16:
+    return b.getBF16Type();
+  case Element::F32:
+    return b.getF32Type();
+  case Element::F64:
+    return b.getF64Type();
+  default:
+    return b.getIntegerType(sizeBytes(e) * 8);
   }
 }
 bool isFloat(Element e) { return e <= Element::F64; }
@@ -49,14 +52,22 @@ double get(Element e, const char *p) {
     return llvm::APFloat(semantics, llvm::APInt(16, bits)).convertToDouble();
   };
   switch (e) {
-  case Element::F16: return half(llvm::APFloat::IEEEhalf());
-  case Element::BF16: return half(llvm::APFloat::BFloat());
-  case Element::F32: return as(0.0f);
-  case Element::F64: return as(0.0);
-  case Element::I8: return as(int8_t(0));
-  case Element::I16: return as(int16_t(0));
-  case Element::I32: return as(int32_t(0));
-  case Element::I64: return as(int64_t(0));
+  case Element::F16:
+    return half(llvm::APFloat::IEEEhalf());
+  case Element::BF16:
+    return half(llvm::APFloat::BFloat());
+  case Element::F32:
+    return as(0.0f);
+  case Element::F64:
+    return as(0.0);
+  case Element::I8:
+    return as(int8_t(0));
+  case Element::I16:
+    return as(int16_t(0));
+  case Element::I32:
+    return as(int32_t(0));
+  case Element::I64:
+    return as(int64_t(0));
   }
 }
 void set(Element e, char *p, double value) {
@@ -68,14 +79,22 @@ void set(Element e, char *p, double value) {
     as(static_cast<uint16_t>(rounded.bitcastToAPInt().getZExtValue()));
   };
   switch (e) {
-  case Element::F16: return half(llvm::APFloat::IEEEhalf());
-  case Element::BF16: return half(llvm::APFloat::BFloat());
-  case Element::F32: return as(static_cast<float>(value));
-  case Element::F64: return as(value);
-  case Element::I8: return as(static_cast<int8_t>(static_cast<int64_t>(value)));
-  case Element::I16: return as(static_cast<int16_t>(static_cast<int64_t>(value)));
-  case Element::I32: return as(static_cast<int32_t>(static_cast<int64_t>(value)));
-  case Element::I64: return as(static_cast<int64_t>(value));
+  case Element::F16:
+    return half(llvm::APFloat::IEEEhalf());
+  case Element::BF16:
+    return half(llvm::APFloat::BFloat());
+  case Element::F32:
+    return as(static_cast<float>(value));
+  case Element::F64:
+    return as(value);
+  case Element::I8:
+    return as(static_cast<int8_t>(static_cast<int64_t>(value)));
+  case Element::I16:
+    return as(static_cast<int16_t>(static_cast<int64_t>(value)));
+  case Element::I32:
+    return as(static_cast<int32_t>(static_cast<int64_t>(value)));
+  case Element::I64:
+    return as(static_cast<int64_t>(value));
   }
 }
 double epsilon(Element e) {
@@ -110,15 +129,21 @@ struct TestMatrix {
 
   static int64_t extent(int64_t r, int64_t c, Layout layout) {
     switch (layout) {
-    case Layout::Rows: return (r - 1) * (c + 3) + c;
-    case Layout::Cols: return (c - 1) * (r + 5) + r;
-    case Layout::Strided: return (r - 1) * 2 * (c * 3 + 1) + (c - 1) * 3 + 1;
+    case Layout::Rows:
+      return (r - 1) * (c + 3) + c;
+    case Layout::Cols:
+      return (c - 1) * (r + 5) + r;
+    case Layout::Strided:
+      return (r - 1) * 2 * (c * 3 + 1) + (c - 1) * 3 + 1;
     }
   }
   TestMatrix(Element element, int64_t r, int64_t c, Layout layout, int64_t batch, unsigned seed)
-      : element(element), rows(r), cols(c),
-        rowStride(layout == Layout::Rows ? c + 3 : layout == Layout::Cols ? 1 : 2 * (c * 3 + 1)),
-        colStride(layout == Layout::Rows ? 1 : layout == Layout::Cols ? r + 5 : 3),
+      : element(element), rows(r), cols(c), rowStride(layout == Layout::Rows   ? c + 3
+                                                      : layout == Layout::Cols ? 1
+                                                                               : 2 * (c * 3 + 1)),
+        colStride(layout == Layout::Rows   ? 1
+                  : layout == Layout::Cols ? r + 5
+                                           : 3),
         batchStride(std::max<int64_t>(0, extent(r, c, layout))),
         count(r && c ? batchStride * batch : 0), batch(batch), memory(count * sizeBytes(element)) {
     std::mt19937 random(seed);
@@ -132,7 +157,7 @@ struct TestMatrix {
     return memory.data() + (b * batchStride + i * rowStride + j * colStride) * sizeBytes(element);
   }
   double value(int64_t b, int64_t i, int64_t j) { return get(element, at(b, i, j)); }
-  Matrix matrix(int64_t batch1) {
+  GemmMatrix matrix(int64_t batch1) {
     return {memory.data(), batch1 * batchStride, batchStride, rowStride, colStride};
   }
   std::string bytes() { return std::string(memory.data(), count * sizeBytes(element)); }
@@ -142,7 +167,7 @@ struct TestMatrix {
 struct Unit {
   const char *name;
   VectorUnit unit;
-  bench::JitTarget target;
+  JitOptions options;
 };
 void PrintTo(const Unit &unit, std::ostream *os) { *os << unit.name; }
 std::vector<Unit> availableUnits() {
@@ -152,8 +177,8 @@ std::vector<Unit> availableUnits() {
   if (features.lookup("avx512f"))
     units.push_back({"avx512", {64, 32, true}, {}});
   if (features.lookup("avx2") && features.lookup("fma"))
-    units.push_back({"avx2", {32, 16, true}, {"haswell", ""}});
-  units.push_back({"sse", {16, 16, false}, {"x86-64", ""}});
+    units.push_back({"avx2", {32, 16, true}, {"haswell"}});
+  units.push_back({"sse", {16, 16, false}, {"x86-64"}});
 #else
   units.push_back({"host", VectorUnit::host(), {}});
 #endif
@@ -208,8 +233,8 @@ std::string check(GemmKernel &kernel, Types types, const Problem &p) {
                        2 * epsilon(types.result) * (std::abs(want) + std::abs(before));
         if (!(std::abs(got - want) <= bound) && mismatches++ < 3)
           ADD_FAILURE() << "C[" << t << "," << i << "," << j << "]: expected " << want << ", got "
-                        << got << " for m=" << p.m << " n=" << p.n << " k=" << p.k
-                        << " layouts " << int(p.a) << int(p.b) << int(p.c);
+                        << got << " for m=" << p.m << " n=" << p.n << " k=" << p.k << " layouts "
+                        << int(p.a) << int(p.b) << int(p.c);
         // What lies between the elements of C must not change.
         memcpy(old.at(t, i, j), c.at(t, i, j), sizeBytes(types.result));
       }
@@ -220,7 +245,9 @@ std::string check(GemmKernel &kernel, Types types, const Problem &p) {
 
 class GemmTest : public testing::TestWithParam<Unit> {
 protected:
-  GemmKernel kernel(Types types) { return GemmKernel(configOf(types, GetParam()), GetParam().target); }
+  GemmKernel kernel(Types types) {
+    return GemmKernel(configOf(types, GetParam()), GetParam().options);
+  }
   const Types f32{Element::F32, Element::F32, Element::F32};
 };
 
@@ -272,9 +299,17 @@ TEST_P(GemmTest, Batches) {
 
 TEST_P(GemmTest, Types) {
   using enum Element;
-  for (Types types : {Types{F64, F64, F64}, {F32, F32, F64}, {F32, F64, F32}, {BF16, F32, F32},
-                      {BF16, F32, BF16}, {I8, I32, I32}, {I8, I8, I8}, {I16, I16, I16},
-                      {I32, I32, I32}, {I64, I64, I64}, {I8, I32, I64}}) {
+  for (Types types : {Types{F64, F64, F64},
+                      {F32, F32, F64},
+                      {F32, F64, F32},
+                      {BF16, F32, F32},
+                      {BF16, F32, BF16},
+                      {I8, I32, I32},
+                      {I8, I8, I8},
+                      {I16, I16, I16},
+                      {I32, I32, I32},
+                      {I64, I64, I64},
+                      {I8, I32, I64}}) {
     GemmKernel gemm = kernel(types);
     for (Layout layout : {Layout::Rows, Layout::Cols, Layout::Strided})
       for (bool accumulate : {false, true})
@@ -316,17 +351,11 @@ TEST_P(GemmTest, LongSumsStayAccurate) {
   EXPECT_LT(error, runningError / 3);
 }
 
-/// Runs the chunks last to first, each on a thread of its own.
-void backwards(void (*body)(void *, int64_t, int64_t), void *env, int64_t n, int64_t grain) {
-  for (int64_t begin = (n - 1) / grain * grain; begin >= 0; begin -= grain)
-    std::thread(body, env, begin, std::min(n, begin + grain)).join();
-}
-
 TEST_P(GemmTest, SameBitsForEverySplit) {
   GemmConfig config = configOf(f32, GetParam());
-  config.parallelFor = "hjx_rt_parallel_for";
-  GemmKernel gemm(config, GetParam().target,
-                  {{"hjx_rt_parallel_for", reinterpret_cast<void *>(&backwards)}});
+  config.parallelFor = "hjx_rt_parallel_parts";
+  GemmKernel gemm(config, GetParam().options);
+  ThreadPool::global().resize(3);
   for (Problem p : {Problem{150, 170, 700}, Problem{20, 3300, 40}, Problem{3, 500, 1700},
                     Problem{90, 70, 90, Layout::Cols, Layout::Cols, Layout::Cols, true, 2, 3}}) {
     std::string whole = check(gemm, f32, p);
@@ -342,7 +371,8 @@ INSTANTIATE_TEST_SUITE_P(Units, GemmTest, testing::ValuesIn(availableUnits()),
 
 TEST(GemmConfigTest, RejectsTypesThatDoNotGoTogether) {
   std::string message;
-  mlir::ScopedDiagnosticHandler handler(&context(), [&](mlir::Diagnostic &d) { message = d.str(); });
+  mlir::ScopedDiagnosticHandler handler(&context(),
+                                        [&](mlir::Diagnostic &d) { message = d.str(); });
   mlir::OwningOpRef<mlir::ModuleOp> module =
       mlir::ModuleOp::create(mlir::UnknownLoc::get(&context()));
   GemmConfig config{typeOf(Element::F32), typeOf(Element::I32), typeOf(Element::F32)};
@@ -354,7 +384,8 @@ TEST(GemmConfigTest, OneKernelPerConfiguration) {
   mlir::OwningOpRef<mlir::ModuleOp> module =
       mlir::ModuleOp::create(mlir::UnknownLoc::get(&context()));
   GemmConfig config{typeOf(Element::F32), typeOf(Element::F32), typeOf(Element::F32)};
-  auto first = getOrCreateGemmKernel(*module, config), again = getOrCreateGemmKernel(*module, config);
+  auto first = getOrCreateGemmKernel(*module, config),
+       again = getOrCreateGemmKernel(*module, config);
   ASSERT_TRUE(succeeded(first) && succeeded(again));
   EXPECT_EQ(first->getOperation(), again->getOperation());
   EXPECT_TRUE(succeeded(module->verify()));

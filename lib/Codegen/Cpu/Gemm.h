@@ -62,10 +62,9 @@ struct GemmConfig {
   bool unsignedOperands =
       false; ///< integer operands narrower than the accumulator extend with zeros
   VectorUnit vectorUnit = VectorUnit::host();
-  /// Name of a C function `void f(void (*body)(void *env, int64_t begin, int64_t end), void *env,
-  /// int64_t n, int64_t grain)` that runs `body` over all of [0, n) in chunks of `grain`,
-  /// concurrently or not, and then returns (hjx_rt_parallel_for). Empty: the kernel runs all parts
-  /// itself.
+  /// Name of a C function `void f(int64_t parts, void (*body)(void *context, int64_t part), void
+  /// *context)` that runs `body` for each part, concurrently or not, and then returns
+  /// (hjx_rt_parallel_parts). Empty: the kernel runs all parts itself.
   std::string parallelFor;
 };
 

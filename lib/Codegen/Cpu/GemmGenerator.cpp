@@ -61,16 +61,16 @@ Generator::Rectangle Generator::rectangleOf(Int rowTiles, Int colTiles, Int part
 
 Generator::Function Generator::parallelBody(StringRef suffix,
                                             function_ref<void(Context, Int, Value)> body) {
-  return e.function(module, name + suffix.str(), {e.ptr(), e.i64(), e.i64()}, [&](ValueRange args) {
+  return e.function(module, name + suffix.str(), {e.ptr(), e.i64()}, [&](ValueRange args) {
     Value spare = Context::allocate(e);
-    Context context = Context::load(e, args[0]);
-    e.loop(e.wrap(args[1]), e.wrap(args[2]), 1, [&](Int part) { body(context, part, spare); });
+    body(Context::load(e, args[0]), e.wrap(args[1]), spare);
   });
 }
 
 void Generator::parallel(Function body, Value context, Int parts) {
-  Int zero = e.constant(0), one = e.constant(1);
-  auto here = [&] { e.call(body, {context, zero, parts}); };
+  auto here = [&] {
+    e.loop(e.constant(0), parts, 1, [&](Int part) { e.call(body, {context, part}); });
+  };
   if (config.parallelFor.empty())
     return here();
   auto pool = module.lookupSymbol<Function>(config.parallelFor);
@@ -78,12 +78,12 @@ void Generator::parallel(Function body, Value context, Int parts) {
     OpBuilder::InsertionGuard guard(e);
     e.setInsertionPointToStart(module.getBody());
     auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(e.getContext()),
-                                            {e.ptr(), e.ptr(), e.i64(), e.i64()});
+                                            {e.i64(), e.ptr(), e.ptr()});
     pool = Function::create(e, config.parallelFor, type);
   }
-  e.branch(e.equal(parts, 1), here, [&] {
-    e.call(pool, {LLVM::AddressOfOp::create(e, body), context, parts, one});
-  });
+  auto onPool = [&] { e.call(pool, {parts, LLVM::AddressOfOp::create(e, body), context}); };
+  // One part needs no pool.
+  e.branch(e.equal(parts, 1), here, onPool);
 }
 
 } // namespace hjx::gemm

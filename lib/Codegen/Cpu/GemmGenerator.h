@@ -4,15 +4,15 @@
 // between them, and the generator that emits them. From the entry point down:
 //
 //   entry       stores its arguments in a context; batch, or one product after the other
-//   .batch      (context, parts): whole products, each by one thread
+//   .batch      (context, part): whole products, each by one thread
 //   .product    (context): chooses one of the ways below
 //
 //   packed      for chunks of B: parallel .pack_b, parallel .multiply       GemmPacked.cpp
 //   light       small or narrow: A is read in place, B when it can be       GemmLight.cpp
 //   row, dots   one row of C: B is read once, in its own order              GemmLight.cpp
 //
-// A part is a share of the work. Functions that take a range of parts are bodies of parallel
-// loops, which is why the arguments travel in a context in memory.
+// A part is a share of the work. Functions that take one are bodies of parallel loops, which
+// is why the arguments travel in a context in memory.
 #pragma once
 
 #include "lib/Codegen/Cpu/GemmKernels.h"
@@ -90,8 +90,7 @@ private:
   };
   Rectangle rectangleOf(Int rowTiles, Int colTiles, Int part, Int parts);
 
-  /// The function (context, begin, end) that does parts [begin, end). `body` also gets memory for
-  /// another context.
+  /// The function (context, part). `body` also gets memory for another context.
   Function parallelBody(llvm::StringRef suffix,
                         llvm::function_ref<void(Context, Int, mlir::Value)> body);
   /// Runs `body` for parts [0, parts), through the runtime's pool when there is one.
