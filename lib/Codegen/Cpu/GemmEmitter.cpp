@@ -136,8 +136,9 @@ Value Emitter::addElements(Value lhs, Value rhs) {
 }
 
 Value Emitter::multiplyAdd(Value lhs, Value rhs, Value sum, bool fma) {
+  // Not vector.fma: that becomes llvm.fmuladd, which is two roundings where contraction is off.
   if (fma)
-    return vector::FMAOp::create(*this, lhs, rhs, sum);
+    return LLVM::FMAOp::create(*this, lhs, rhs, sum);
   bool isFloat = isa<FloatType>(getElementTypeOrSelf(lhs.getType()));
   Value product = isFloat ? arith::MulFOp::create(*this, lhs, rhs).getResult()
                           : arith::MulIOp::create(*this, lhs, rhs).getResult();
