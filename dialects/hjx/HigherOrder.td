@@ -89,6 +89,7 @@ def Hjx_WhileOp : Hjx_Op<"while", [Pure, IsolatedFromAbove, AttrSizedOperandSegm
     attr-dict-with-keyword `:` functional-type(operands, results) `cond` $cond `body` $body
   }];
   let hasVerifier = 1;
+  let hasCanonicalizer = 1;
   let extraClassDeclaration = [{
     YieldOp getCondYield();
     YieldOp getBodyYield();

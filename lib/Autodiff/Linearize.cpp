@@ -94,7 +94,7 @@ SmallVector<Value> captureResiduals(Block &fwd, Block &tan, function_ref<bool(Op
       llvm::append_range(worklist, op->getOperands());
   }
   IRMapping copies;
-  OpBuilder builder = OpBuilder::atBlockBegin(&tan);
+  OpBuilder builder(&tan.front()); // the blocks may belong to no op yet
   for (Operation &op : fwd)
     if (recomputed.contains(&op))
       builder.clone(op, copies);
@@ -222,7 +222,7 @@ FailureOr<LinearizedFunction> Autodiff::linearize(func::FuncOp f, ArrayRef<bool>
   }
   func::ReturnOp::create(fwd, f.getLoc(), results);
   func::ReturnOp::create(tan, f.getLoc(), tangents);
-  Simplifier::mergeEqualOps(pair.fwd); // equal residuals become one
+  simplifier.run(pair.fwd); // equal residuals become one
   closeOverResiduals(pair, policy);
   simplifier.run(pair.lin);
   dropUnusedResiduals(pair, f.getNumResults());

@@ -41,8 +41,12 @@ void Simplifier::mergeEqualOps(func::FuncOp function) {
 
 void Simplifier::run(func::FuncOp function) const {
   mergeEqualOps(function);
+  // Simplifying regions would erase values that only a linear program under
+  // construction elsewhere reads; there is one block in each region anyway.
+  GreedyRewriteConfig config;
+  config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
   // Stopping at the iteration limit leaves valid, merely less tidy IR.
-  (void)applyPatternsGreedily(function, patterns);
+  (void)applyPatternsGreedily(function, patterns, config);
   mergeEqualOps(function);
 }
 

@@ -31,16 +31,6 @@ static SmallVector<Value> allTangents(ImplicitLocOpBuilder &b, ValueRange operan
   return all;
 }
 
-/// The results of a joint function: values, then tangents for those in `hasTangent`.
-static void setJointResults(JvpContext &c, ValueRange results, ArrayRef<bool> hasTangent) {
-  unsigned next = hasTangent.size();
-  for (auto [i, has] : llvm::enumerate(hasTangent)) {
-    c.results[i] = results[i];
-    if (has)
-      c.setTangent(i, results[next++]);
-  }
-}
-
 //===----------------------------------------------------------------------===//
 // Call and checkpoint
 //===----------------------------------------------------------------------===//
@@ -59,7 +49,7 @@ static LogicalResult callJvp(JvpContext &c) {
                                      cast<ir::CheckpointOp>(c.op).getPolicy())
                 .getResults()
           : func::CallOp::create(c.b, function, operands).getResults();
-  setJointResults(c, results, jvp->hasTangent);
+  setJointResults(c, 0, results, jvp->hasTangent);
   return success();
 }
 
@@ -111,7 +101,7 @@ static LogicalResult customJvpJvp(JvpContext &c, ir::CustomJvpOp op) {
   SmallVector<Value> operands(op.getOperands());
   llvm::append_range(operands, allTangents(c.b, op.getOperands(), c.tangents));
   auto call = func::CallOp::create(c.b, c.engine.lookup(op.getRule()), operands);
-  setJointResults(c, call.getResults(), llvm::map_to_vector(op->getResultTypes(), ir::isDifferentiable));
+  setJointResults(c, 0, call.getResults(), llvm::map_to_vector(op->getResultTypes(), ir::isDifferentiable));
   return success();
 }
 

@@ -10,6 +10,33 @@ using namespace mlir;
 
 namespace hjx {
 
+void addJointArguments(Block &block, ArrayRef<BlockArgument> originals, ArrayRef<bool> active,
+                       SmallVectorImpl<Dual> &duals) {
+  unsigned first = duals.size();
+  for (BlockArgument original : originals)
+    duals.push_back({block.addArgument(original.getType(), original.getLoc()), Value()});
+  for (auto [i, isActive] : llvm::enumerate(active))
+    if (isActive)
+      duals[first + i].tangent = block.addArgument(originals[i].getType(), originals[i].getLoc());
+}
+
+SmallVector<Value> toJoint(OpBuilder &b, Location loc, ArrayRef<Dual> duals, ArrayRef<bool> active) {
+  SmallVector<Value> values = llvm::map_to_vector(duals, [](Dual dual) { return dual.primal; });
+  for (auto [dual, isActive] : llvm::zip_equal(duals, active))
+    if (isActive)
+      values.push_back(instantiate(b, loc, dual.tangent, dual.primal.getType()));
+  return values;
+}
+
+void setJointResults(JvpContext &c, unsigned first, ValueRange values, ArrayRef<bool> active) {
+  unsigned next = active.size();
+  for (auto [i, isActive] : llvm::enumerate(active)) {
+    c.results[first + i] = values[i];
+    if (isActive)
+      c.setTangent(first + i, values[next++]);
+  }
+}
+
 // The barrier is the identity: tangents and cotangents pass through one of their own.
 static LogicalResult barrierJvp(JvpContext &c, ir::OptBarrierOp op) {
   SmallVector<Value> present;
@@ -41,6 +68,9 @@ void populateHigherOrderAutodiffRules(RuleRegistry &rules) {
   rules.of<ir::OptBarrierOp>().jvp = jvpRule(barrierJvp);
   rules.of<ir::OptBarrierOp>().transpose = transposeRule(barrierTranspose);
   populateCallAutodiffRules(rules);
+  populateCondAutodiffRules(rules);
+  populateScanAutodiffRules(rules);
+  populateWhileAutodiffRules(rules);
 }
 
 } // namespace hjx

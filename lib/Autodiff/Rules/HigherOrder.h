@@ -3,6 +3,7 @@
 // Rules of ops with regions or callees, one file per kind, and what they share.
 #pragma once
 
+#include "lib/Autodiff/Jvp.h"
 #include "lib/Rules/Registry.h"
 
 namespace hjx {
@@ -11,6 +12,24 @@ void populateCallAutodiffRules(RuleRegistry &rules);
 void populateCondAutodiffRules(RuleRegistry &rules);
 void populateScanAutodiffRules(RuleRegistry &rules);
 void populateWhileAutodiffRules(RuleRegistry &rules);
+
+/// Differentiates `scan`, which takes c's place of the op: While.cpp makes one.
+mlir::LogicalResult linearizeScan(LinearizeContext &c, ir::ScanOp scan);
+
+//===----------------------------------------------------------------------===//
+// Joint form: a list of values, then the tangents of those in `active`
+//===----------------------------------------------------------------------===//
+
+/// Adds to `block` arguments for `originals` in joint form; appends them to `duals`.
+void addJointArguments(mlir::Block &block, llvm::ArrayRef<mlir::BlockArgument> originals, llvm::ArrayRef<bool> active,
+                       llvm::SmallVectorImpl<Dual> &duals);
+
+/// `duals` in joint form; a missing tangent of an active value becomes zeros.
+llvm::SmallVector<mlir::Value> toJoint(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<Dual> duals,
+                                       llvm::ArrayRef<bool> active);
+
+/// Sets c's results from `first` on from values in joint form.
+void setJointResults(JvpContext &c, unsigned first, mlir::ValueRange values, llvm::ArrayRef<bool> active);
 
 /// The values that are there.
 inline llvm::SmallVector<mlir::Value> present(llvm::ArrayRef<mlir::Value> values) {
