@@ -210,16 +210,17 @@ private:
     return function;
   }
 
-  func::FuncOp parallelForFunction() {
-    if (auto found = getOperation().lookupSymbol<func::FuncOp>("hjx_rt_parallel_for"))
-      return found;
-    ImplicitLocOpBuilder b(getOperation().getLoc(), getOperation().getBody(),
-                           getOperation().begin());
-    Type pointer = LLVM::LLVMPointerType::get(&getContext()), index = b.getIndexType();
-    auto function = func::FuncOp::create(
-        b, "hjx_rt_parallel_for", b.getFunctionType({pointer, pointer, index, index}, {}));
-    function.setPrivate();
-    return function;
+  static constexpr llvm::StringLiteral kParallelFor = "hjx_rt_parallel_for";
+
+  /// Matrix product kernels may have declared it already.
+  void declareParallelFor() {
+    if (getOperation().lookupSymbol(kParallelFor))
+      return;
+    auto b = OpBuilder::atBlockBegin(getOperation().getBody());
+    Type pointer = LLVM::LLVMPointerType::get(&getContext()), i64 = b.getI64Type();
+    auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(&getContext()),
+                                            {pointer, pointer, i64, i64});
+    LLVM::LLVMFuncOp::create(b, getOperation().getLoc(), kParallelFor, type);
   }
 
   void runInParallel(func::CallOp call) {
@@ -242,10 +243,12 @@ private:
     Value function = castTo(
         b, pointer,
         func::ConstantOp::create(b, chunk.getFunctionType(), SymbolRefAttr::get(chunk)));
-    Value grain = arith::ConstantIndexOp::create(
-        b, call->getAttrOfType<IntegerAttr>(kGrainAttr).getInt());
-    func::CallOp::create(b, parallelForFunction(),
-                         ValueRange{function, environment, call.getOperands().back(), grain});
+    Value numUnits = castTo(b, b.getI64Type(), call.getOperands().back());
+    Value grain = arith::ConstantIntOp::create(
+        b, call->getAttrOfType<IntegerAttr>(kGrainAttr).getInt(), 64);
+    declareParallelFor();
+    LLVM::CallOp::create(b, TypeRange(), kParallelFor,
+                         ValueRange{function, environment, numUnits, grain});
     call.erase();
   }
 

@@ -21,7 +21,8 @@
 #include "mlir/Dialect/Bufferization/Transforms/Bufferize.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
 #include "mlir/Dialect/Bufferization/Transforms/Transforms.h"
-#include "mlir/Transforms/Passes.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/Transforms/CSE.h"
 
 using namespace mlir;
 
@@ -70,30 +71,48 @@ Value writeInto(ImplicitLocOpBuilder &b, Value value, Value destination) {
       ->getResult(0);
 }
 
-/// The tensor that the op which made `value` updates, or null if it makes a new one.
-Value updatedOperand(Value value) {
-  auto result = dyn_cast<OpResult>(value);
-  if (!result)
-    return {};
-  Operation *op = result.getOwner();
+/// The operand whose buffer `value` takes over when its op works in place; null if it has none.
+OpOperand *updatedOperand(OpResult value) {
+  Operation *op = value.getOwner();
+  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
+    return &insert.getDestMutable();
+  if (auto insert = dyn_cast<tensor::InsertOp>(op))
+    return &insert.getDestMutable();
   if (auto loop = dyn_cast<scf::ForOp>(op))
-    return loop.getInits()[result.getResultNumber()];
+    return loop.getTiedLoopInit(value);
   if (auto loop = dyn_cast<scf::WhileOp>(op))
-    return loop.getInits()[result.getResultNumber()];
-  if (auto destination = dyn_cast<DestinationStyleOpInterface>(op))
-    return destination.getTiedOpOperand(result)->get();
-  return {};
+    return &loop.getInitsMutable()[value.getResultNumber()];
+  if (auto structured = dyn_cast<linalg::LinalgOp>(op))
+    return structured.getDpsInitOperand(value.getResultNumber());
+  return nullptr;
 }
 
-/// Whether `value` is an update of `origin`; `inPlace` is set to whether it can certainly happen in
-/// place, because no op needs what was there before.
+/// Whether all uses of `value` and of views of it, but `except`, are over when `op` runs.
+bool isNotUsedAfter(Value value, Operation *op, OpOperand *except) {
+  return llvm::all_of(value.getUses(), [&](OpOperand &use) {
+    if (&use == except)
+      return true;
+    Operation *user = op->getBlock()->findAncestorOpInBlock(*use.getOwner());
+    bool isOver = user && user != op && user->isBeforeInBlock(op);
+    return isOver && llvm::all_of(use.getOwner()->getResults(), [&](Value result) {
+             return viewSource(result) == result || isNotUsedAfter(result, op, nullptr);
+           });
+  });
+}
+
+/// Whether `value` is `origin` after updates; `inPlace` is set to whether these can certainly happen
+/// in its buffer, because no op needs what was there before.
 bool isUpdateOf(Value value, Value origin, bool &inPlace) {
   inPlace = true;
-  while (value && value != origin) {
-    value = updatedOperand(value);
-    inPlace &= value && value.hasOneUse();
+  while (value != origin) {
+    auto result = dyn_cast<OpResult>(value);
+    OpOperand *updated = result ? updatedOperand(result) : nullptr;
+    if (!updated || updated->get().getType() != value.getType())
+      return false;
+    inPlace &= isNotUsedAfter(updated->get(), result.getOwner(), updated);
+    value = updated->get();
   }
-  return value == origin;
+  return true;
 }
 
 /// Makes `operands` of the terminator be written into `destinations`, which are block arguments
@@ -175,7 +194,8 @@ void splitInitialTensors(func::FuncOp func) {
       empties.push_back(op);
   });
   auto split = [](Operation *op, function_ref<bool(OpOperand &)> applies) {
-    if (op->hasOneUse())
+    bool isBesideItsUser = op->hasOneUse() && op->getBlock() == op->user_begin()->getBlock();
+    if (isBesideItsUser)
       return;
     for (OpOperand &use : llvm::make_early_inc_range(op->getUses())) {
       if (!applies(use))
@@ -190,6 +210,19 @@ void splitInitialTensors(func::FuncOp func) {
     split(fill, isComputedInto);
   for (Operation *empty : empties)
     split(empty, [](OpOperand &) { return true; });
+}
+
+/// Makes equal slices one value: an op that reads and writes the same slice of the same tensor
+/// then works in place. Empty tensors must stay apart and become allocations first.
+void shareSlices(IRRewriter &rewriter, func::FuncOp func) {
+  SmallVector<tensor::EmptyOp> ops;
+  func.walk([&](tensor::EmptyOp op) { ops.push_back(op); });
+  for (tensor::EmptyOp op : ops) {
+    rewriter.setInsertionPoint(op);
+    rewriter.replaceOpWithNewOp<bufferization::AllocTensorOp>(op, op.getType(), ValueRange());
+  }
+  DominanceInfo dominance;
+  eliminateCommonSubExpressions(rewriter, dominance, func);
 }
 
 /// Gives `func` its buffer signature (see the head of this file); the body still computes on
@@ -299,7 +332,8 @@ private:
       writeIntoBuffer(writeInto(b, value, resultTensors[result]), destinations[result]);
     }
     for (auto [result, value] : llvm::enumerate(values)) {
-      if (aliasOf[result] >= 0 && value != resultTensors[result])
+      bool inPlace = false;
+      if (aliasOf[result] >= 0 && !(isUpdateOf(value, resultTensors[result], inPlace) && inPlace))
         value = writeInto(b, value, resultTensors[result]);
     }
     for (auto [result, value] : llvm::enumerate(values))
@@ -368,6 +402,7 @@ struct Bufferize : impl::BufferizeBase<Bufferize> {
     IRRewriter rewriter(func);
     if (failed(bufferization::eliminateEmptyTensors(rewriter, func)))
       return failure();
+    shareSlices(rewriter, func);
     bufferization::OneShotBufferizationOptions options;
     options.analysisHeuristic =
         bufferization::OneShotBufferizationOptions::AnalysisHeuristic::BottomUpFromTerminators;

@@ -14,8 +14,31 @@ namespace hjx {
 
 namespace {
 
+/// A tensor of equal elements that something will overwrite or copy is filled where it is needed,
+/// not stored in the program. (As an input of a structured op it becomes a scalar by fusion.)
+void fillSplats(func::FuncOp func) {
+  SmallVector<std::pair<OpOperand *, DenseElementsAttr>> uses;
+  func.walk([&](arith::ConstantOp op) {
+    auto splat = dyn_cast<SplatElementsAttr>(op.getValue());
+    if (!splat || !isa<RankedTensorType>(splat.getType()))
+      return;
+    for (OpOperand &use : op->getUses()) {
+      auto structured = dyn_cast<linalg::LinalgOp>(use.getOwner());
+      if (!structured || !structured.isDpsInput(&use))
+        uses.emplace_back(&use, splat);
+    }
+  });
+  for (auto [use, splat] : uses) {
+    ImplicitLocOpBuilder b(use->getOwner()->getLoc(), use->getOwner());
+    Value element = arith::ConstantOp::create(b, splat.getSplatValue<TypedAttr>());
+    Value empty = tensor::EmptyOp::create(b, splat.getType().getShape(), splat.getElementType());
+    use->set(linalg::FillOp::create(b, element, empty)->getResult(0));
+  }
+}
+
 struct GeneralizeTensorOps : impl::GeneralizeTensorOpsBase<GeneralizeTensorOps> {
   void runOnOperation() override {
+    fillSplats(getOperation());
     RewritePatternSet patterns(&getContext());
     linalg::populateLinalgNamedOpsGeneralizationPatterns(patterns);
     linalg::populateDecomposePadPatterns(patterns);

@@ -23,8 +23,8 @@ void hjx::buildToKernelPipeline(OpPassManager &pm, const KernelPipelineOptions &
     pm.addNestedPass<func::FuncOp>(createFuseElementwise());
   pm.addPass(createCSEPass());
   pm.addPass(createBufferize());
+  pm.addPass(createCSEPass()); // First: a copy between equal views folds away after it.
   pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
   pm.addNestedPass<func::FuncOp>(createGeneralizeCopies());
   pm.addPass(createWidenBools());
   if (options.scalarLoops) {
