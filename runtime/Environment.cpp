@@ -4,6 +4,7 @@
 #include "runtime/Environment.h"
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/string_view.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -39,5 +40,20 @@ static int readNumThreads() {
 
 int hjx::defaultNumThreads() {
   static const int value = readNumThreads();
+  return value;
+}
+
+static hjx::Backend readBackend() {
+  const char *text = std::getenv("HJX_BACKEND");
+  absl::string_view name = text ? text : "";
+  if (name == "interpreter")
+    return hjx::Backend::Interpreter;
+  if (!name.empty() && name != "cpu")
+    std::fprintf(stderr, "hjx: HJX_BACKEND: expected cpu or interpreter, got '%s'; using cpu\n", text);
+  return hjx::Backend::Cpu;
+}
+
+hjx::Backend hjx::defaultBackend() {
+  static const Backend value = readBackend();
   return value;
 }

@@ -4,6 +4,7 @@
 //
 // | variable        | meaning                                        | default              |
 // |-----------------|------------------------------------------------|----------------------|
+// | HJX_BACKEND     | what runs programs: cpu or interpreter         | cpu                  |
 // | HJX_NUM_THREADS | threads of the pool, the caller counted as one | processors available |
 #pragma once
 
@@ -13,5 +14,13 @@ namespace hjx {
 /// else the number of processors that the process may run on. Says so on standard
 /// error, once, when the variable is set to something else.
 int defaultNumThreads();
+
+enum class Backend {
+  Cpu,         ///< compiled code
+  Interpreter, ///< the reference interpreter, slow, to find out which of the two is wrong
+};
+
+/// HJX_BACKEND. Says so on standard error, once, when it is set to something else.
+Backend defaultBackend();
 
 } // namespace hjx

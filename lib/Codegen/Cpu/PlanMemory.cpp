@@ -32,8 +32,10 @@ void placeInArena(func::FuncOp func, const MemoryPlan &plan,
     Value offset = arith::ConstantIndexOp::create(b, entry.offset);
     Value view = memref::ViewOp::create(b, allocation.getType(), arena, offset, ValueRange{});
     allocation.replaceAllUsesWith(view);
-    allocation.erase();
   }
+  // Only now: the first allocation may be where the builder inserts.
+  for (memref::AllocOp allocation : allocations)
+    allocation.erase();
   func->setAttr(kMemoryPlanAttr, plan.toAttribute(func.getContext()));
 }
 

@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Derivatives of functions of trees.
+//
+//   auto loss = [](Params p, Array x, Array y) { return mean(square(model(p, x) - y)); };
+//   auto [value, gradient] = value_and_grad(loss)(params, x, y);     // gradient is a Params
+//
+// All of them nest in any order, with each other and with jit, vmap and control
+// flow. Integers, bools and keys have no derivative: where a tree has one of them,
+// tangents and cotangents are arrays without value, `Array()`.
+#pragma once
+
+#include <hjx/detail/flat.h>
+
+namespace hjx {
+
+/// The arguments to differentiate: `grad(f, argnums<0, 2>)`.
+template <size_t... index>
+struct ArgNums {};
+template <size_t... index>
+inline constexpr ArgNums<index...> argnums{};
+
+/// `grad(f, has_aux)`: f returns a pair (value, anything else to keep).
+struct HasAux {};
+inline constexpr HasAux has_aux{};
+
+namespace detail {
+
+HJX_API ArrayList gradFlat(const char *op, Where where, const ArrayList &args, const std::vector<bool> &wanted,
+                           const std::vector<std::string> &paths, FlatFunction f);
+HJX_API ArrayList jvpFlat(Where where, const ArrayList &primals, const ArrayList &tangents,
+                          const std::vector<std::string> &paths, FlatFunction f);
+
+/// A derivative at a point, as a map that can be applied many times.
+struct LinearMap;
+using LinearMapRef = std::shared_ptr<LinearMap>;
+HJX_API LinearMapRef linearizeFlat(const char *op, Where where, const ArrayList &primals, OwnedFunction f,
+                                   ArrayList &results);
+/// Tangents of the results for tangents of the arguments, and cotangents the other way.
+HJX_API ArrayList push(const LinearMapRef &map, const ArrayList &tangents);
+HJX_API ArrayList pull(const LinearMapRef &map, const ArrayList &cotangents);
+
+/// The structure of several arguments, a tuple or a pair, for messages: "argument 1.layers[0].w".
+template <typename Tuple>
+TreeDef argumentStructure(const Tuple &args) {
+  TreeDef all;
+  size_t number = 0;
+  std::apply(
+      [&](const auto &...arg) {
+        ((void)[&] {
+          TreeDef one = structureOf(arg, "argument " + std::to_string(number++));
+          all.entries.insert(all.entries.end(), one.entries.begin(), one.entries.end());
+        }(),
+         ...);
+      },
+      args);
+  return all;
+}
+
+template <typename F, bool hasAux, bool withValue, size_t... index>
+class Gradient : public SameParams<F> {
+public:
+  Gradient(F f, Where where) : f(std::move(f)), where(where) {}
+
+  template <typename... Args>
+  auto operator()(const Args &...args) const {
+    auto tuple = makeArgs<F>(args...);
+    using ArgTuple = decltype(tuple);
+    static_assert(((index < std::tuple_size_v<ArgTuple>) && ...), "grad: an index in argnums has no argument");
+    // Leaves of the arguments, and which of them are differentiated.
+    ArrayList leaves;
+    std::vector<bool> wanted;
+    collect(tuple, leaves, wanted, std::make_index_sequence<std::tuple_size_v<ArgTuple>>());
+
+    Flattened<F, ArgTuple> flat(f, tuple);
+    using Result = typename Flattened<F, ArgTuple>::Result;
+    if constexpr (hasAux)
+      static_assert(IsTuple<Result>::value, "grad with has_aux: the function must return a pair (value, aux)");
+    else
+      static_assert(std::is_same_v<Result, Array>,
+                    "grad: the function must return one Array; pass has_aux if it returns (value, aux)");
+    ArrayList results = gradFlat(withValue ? "value_and_grad" : "grad", where, leaves, wanted,
+                                 pathsOf(argumentStructure(tuple)), flat);
+    Result value = flat.rebuild(results);
+    size_t next = leavesOf(value).size();
+    auto gradient = takeGradient(tuple, results, next);
+    if constexpr (withValue)
+      return std::pair(value, gradient);
+    else if constexpr (hasAux)
+      return std::pair(gradient, value.second);
+    else
+      return gradient;
+  }
+
+private:
+  static constexpr bool isWanted(size_t number) { return ((number == index) || ...); }
+  template <typename ArgTuple, size_t... i>
+  static void collect(const ArgTuple &tuple, ArrayList &leaves, std::vector<bool> &wanted, std::index_sequence<i...>) {
+    auto add = [&](const auto &arg, bool isMember) {
+      ArrayList list = leavesOf(arg);
+      leaves.insert(leaves.end(), list.begin(), list.end());
+      wanted.resize(leaves.size(), isMember);
+    };
+    (add(std::get<i>(tuple), isWanted(i)), ...);
+  }
+
+  /// The gradient of one argument is a tree like it; of several, a tuple.
+  template <typename ArgTuple>
+  static auto takeGradient(const ArgTuple &tuple, const ArrayList &results, size_t next) {
+    auto take = [&](const auto &arg) {
+      auto gradient = withLeaves(arg, results, next);
+      next += leavesOf(arg).size();
+      return gradient;
+    };
+    if constexpr (sizeof...(index) == 1)
+      return (take(std::get<index>(tuple)), ...);
+    else
+      return std::tuple{take(std::get<index>(tuple))...}; // Braces: in order.
+  }
+
+  F f;
+  Where where;
+};
+
+/// One argument as a tuple of one.
+template <typename T>
+decltype(auto) asTuple(const T &args) {
+  if constexpr (IsTuple<T>::value)
+    return args;
+  else
+    return std::tuple<T>(args);
+}
+
+template <typename Params, typename... Args>
+class PullBack {
+public:
+  PullBack(LinearMapRef map, std::tuple<Args...> args) : map(std::move(map)), args(std::move(args)) {}
+  /// The cotangents of all arguments for a cotangent of the result.
+  template <typename Result>
+  std::tuple<Args...> operator()(const Result &cotangent) const {
+    return withLeaves(args, pull(map, leavesOf(cotangent)));
+  }
+
+private:
+  LinearMapRef map;
+  std::tuple<Args...> args;
+};
+
+template <typename Result>
+class PushForward {
+public:
+  PushForward(LinearMapRef map, Result result) : map(std::move(map)), result(std::move(result)) {}
+  /// The tangent of the result for tangents of all arguments.
+  template <typename... Tangents>
+  Result operator()(const Tangents &...tangents) const {
+    return withLeaves(result, push(map, leavesOf(std::tuple<Tangents...>(tangents...))));
+  }
+
+private:
+  LinearMapRef map;
+  Result result;
+};
+
+template <typename Result, typename... Args>
+std::pair<Result, PullBack<void, Args...>> makePullBack(Result result, LinearMapRef map, std::tuple<Args...> args) {
+  return {std::move(result), PullBack<void, Args...>(std::move(map), std::move(args))};
+}
+
+template <typename F, typename ArgTuple>
+auto vjpOf(const F &f, const ArgTuple &args, Where where) {
+  auto owned = std::make_shared<OwnedFlattened<F, ArgTuple>>(f, args);
+  ArrayList results;
+  LinearMapRef map = linearizeFlat("vjp", where, leavesOf(args), owned, results);
+  return makePullBack(owned->flat.rebuild(results), map, args);
+}
+
+template <typename F, typename ArgTuple>
+auto linearizeOf(const F &f, const ArgTuple &args, Where where) {
+  auto owned = std::make_shared<OwnedFlattened<F, ArgTuple>>(f, args);
+  ArrayList results;
+  LinearMapRef map = linearizeFlat("linearize", where, leavesOf(args), owned, results);
+  auto result = owned->flat.rebuild(results);
+  return std::pair(result, PushForward<decltype(result)>(map, result));
+}
+
+} // namespace detail
+
+/// Returns the function that computes the gradient of `f`, a tree like the argument.
+///
+/// Shapes: f returns a scalar of a floating type; with has_aux, a pair of it and any tree.
+/// Errors: hjx::Error if the result is not such a scalar, or a leaf of the differentiated
+///         arguments is not of a floating type (it names the leaf).
+/// Cost:   a few times f; see checkpoint for memory.
+/// Source: Radul et al. 2022, "You Only Linearize Once"; JAX `grad`.
+template <typename F>
+auto grad(F f, Where where = Where::current()) {
+  return detail::Gradient<F, false, false, 0>(std::move(f), where);
+}
+template <typename F, size_t... index>
+auto grad(F f, ArgNums<index...>, Where where = Where::current()) {
+  return detail::Gradient<F, false, false, index...>(std::move(f), where);
+}
+template <typename F>
+auto grad(F f, HasAux, Where where = Where::current()) {
+  return detail::Gradient<F, true, false, 0>(std::move(f), where);
+}
+template <typename F, size_t... index>
+auto grad(F f, ArgNums<index...>, HasAux, Where where = Where::current()) {
+  return detail::Gradient<F, true, false, index...>(std::move(f), where);
+}
+
+/// Returns the function that computes the pair (f's result, gradient); see grad.
+template <typename F>
+auto value_and_grad(F f, Where where = Where::current()) {
+  return detail::Gradient<F, false, true, 0>(std::move(f), where);
+}
+template <typename F, size_t... index>
+auto value_and_grad(F f, ArgNums<index...>, Where where = Where::current()) {
+  return detail::Gradient<F, false, true, index...>(std::move(f), where);
+}
+template <typename F>
+auto value_and_grad(F f, HasAux, Where where = Where::current()) {
+  return detail::Gradient<F, true, true, 0>(std::move(f), where);
+}
+template <typename F, size_t... index>
+auto value_and_grad(F f, ArgNums<index...>, HasAux, Where where = Where::current()) {
+  return detail::Gradient<F, true, true, index...>(std::move(f), where);
+}
+
+/// Returns f's result and its directional derivative: pair(y, y_dot).
+///
+/// `primals` and `tangents` are tuples of f's arguments, or the argument itself if there is one.
+/// Shapes: tangents have the primals' types; where those have none, `Array()`.
+/// Errors: hjx::Error if structures or types of primals and tangents differ.
+template <typename F, typename Primals, typename Tangents>
+auto jvp(const F &f, const Primals &primals, const Tangents &tangents, Where where = Where::current()) {
+  const auto &args = detail::asTuple(primals);
+  const auto &dots = detail::asTuple(tangents);
+  using ArgTuple = std::decay_t<decltype(args)>;
+  TreeDef structure = detail::argumentStructure(args);
+  detail::checkSameStructure(structure, detail::argumentStructure(dots), "jvp", "tangents", where);
+  detail::Flattened<F, ArgTuple> flat(f, args);
+  detail::ArrayList results =
+      detail::jvpFlat(where, detail::leavesOf(args), detail::leavesOf(dots), detail::pathsOf(structure), flat);
+  auto value = flat.rebuild(results);
+  return std::pair(value, flat.rebuild(results, detail::leavesOf(value).size()));
+}
+
+/// Returns f's result and the pull-back of cotangents: pair(y, y_bar -> tuple of x_bars).
+///
+/// Shapes: the cotangent has the type of y; results have the arguments' types.
+/// Errors: hjx::Error if a cotangent's type differs.
+/// Cost:   one forward pass; one backward pass for each use of the pull-back.
+/// Source: Radul et al. 2022, "You Only Linearize Once"; JAX `vjp`.
+template <typename F, typename A>
+auto vjp(const F &f, const A &a, Where where = Where::current()) {
+  return detail::vjpOf(f, detail::makeArgs<F>(a), where);
+}
+template <typename F, typename A, typename B>
+  requires(!std::is_same_v<B, Where>)
+auto vjp(const F &f, const A &a, const B &b, Where where = Where::current()) {
+  return detail::vjpOf(f, detail::makeArgs<F>(a, b), where);
+}
+template <typename F, typename A, typename B, typename C>
+  requires(!std::is_same_v<C, Where>)
+auto vjp(const F &f, const A &a, const B &b, const C &c, Where where = Where::current()) {
+  return detail::vjpOf(f, detail::makeArgs<F>(a, b, c), where);
+}
+
+/// Returns f's result and its derivative as a function: pair(y, x_dots.. -> y_dot).
+template <typename F, typename A>
+auto linearize(const F &f, const A &a, Where where = Where::current()) {
+  return detail::linearizeOf(f, detail::makeArgs<F>(a), where);
+}
+template <typename F, typename A, typename B>
+  requires(!std::is_same_v<B, Where>)
+auto linearize(const F &f, const A &a, const B &b, Where where = Where::current()) {
+  return detail::linearizeOf(f, detail::makeArgs<F>(a, b), where);
+}
+
+//===----------------------------------------------------------------------===//
+// Recomputation
+//===----------------------------------------------------------------------===//
+
+/// What reverse mode may keep of a checkpointed function; the rest it computes again.
+enum class Policy { nothing_saveable, dots_saveable, dots_with_no_batch_dims_saveable, everything_saveable };
+
+namespace detail {
+HJX_API ArrayList checkpointFlat(Where where, const ArrayList &args, Policy policy, FlatFunction f);
+
+template <typename F>
+class Checkpointed : public SameParams<F> {
+public:
+  Checkpointed(F f, Policy policy, Where where) : f(std::move(f)), policy(policy), where(where) {}
+  template <typename... Args>
+  auto operator()(const Args &...args) const {
+    auto tuple = makeArgs<F>(args...);
+    Flattened<F, decltype(tuple)> flat(f, tuple);
+    ArrayList results = checkpointFlat(where, leavesOf(tuple), policy, flat);
+    return flat.rebuild(results);
+  }
+
+private:
+  F f;
+  Policy policy;
+  Where where;
+};
+} // namespace detail
+
+/// Returns f, whose intermediate values reverse mode computes again instead of keeping.
+///
+/// Cost: memory for f's arguments and what the policy allows, time for one more forward pass.
+template <typename F>
+auto checkpoint(F f, Policy policy = Policy::nothing_saveable, Where where = Where::current()) {
+  return detail::Checkpointed<F>(std::move(f), policy, where);
+}
+
+//===----------------------------------------------------------------------===//
+// Rules of the user
+//===----------------------------------------------------------------------===//
+
+namespace detail {
+/// Residuals are taken apart after fwd and put together before bwd.
+HJX_API ArrayList customVjpFlat(Where where, const ArrayList &args, FlatFunction f, FlatFunction fwd, FlatFunction bwd,
+                                const std::vector<std::string> &paths);
+HJX_API ArrayList customJvpFlat(Where where, const ArrayList &args, FlatFunction f, FlatFunction rule);
+
+template <typename F, typename Fwd, typename Bwd>
+class CustomVjp : public SameParams<F> {
+public:
+  CustomVjp(F f, Fwd fwd, Bwd bwd, Where where)
+      : f(std::move(f)), fwd(std::move(fwd)), bwd(std::move(bwd)), where(where) {}
+
+  template <typename... Args>
+  auto operator()(const Args &...args) const {
+    auto tuple = makeArgs<F>(args...);
+    using ArgTuple = decltype(tuple);
+    Flattened<F, ArgTuple> flat(f, tuple);
+    Flattened<Fwd, ArgTuple> flatFwd(fwd, tuple);
+    static_assert(IsTuple<typename Flattened<Fwd, ArgTuple>::Result>::value,
+                  "custom_vjp: fwd must return a pair (result, residuals)");
+    // bwd(residuals, cotangent) -> a tuple of cotangents, or one.
+    auto flatBwd = [&](const ArrayList &list) {
+      auto residuals = withLeaves(flatFwd.result->second, list);
+      auto cotangent = withLeaves(flatFwd.result->first, list, leavesOf(residuals).size());
+      auto bars = bwd(residuals, cotangent);
+      checkSameStructure(argumentStructure(tuple), argumentStructure(asTuple(bars)), "custom_vjp",
+                         "cotangents returned by bwd", where);
+      return leavesOf(bars);
+    };
+    ArrayList results = customVjpFlat(where, leavesOf(tuple), flat, flatFwd, flatBwd, pathsOf(argumentStructure(tuple)));
+    return flat.rebuild(results);
+  }
+
+private:
+  F f;
+  Fwd fwd;
+  Bwd bwd;
+  Where where;
+};
+
+template <typename F, typename Rule>
+class CustomJvp : public SameParams<F> {
+public:
+  CustomJvp(F f, Rule rule, Where where) : f(std::move(f)), rule(std::move(rule)), where(where) {}
+
+  template <typename... Args>
+  auto operator()(const Args &...args) const {
+    auto tuple = makeArgs<F>(args...);
+    using ArgTuple = decltype(tuple);
+    Flattened<F, ArgTuple> flat(f, tuple);
+    // rule(primals, tangents) -> (result, tangent), with tuples of the arguments.
+    auto flatRule = [&](const ArrayList &list) {
+      ArgTuple primals = withLeaves(tuple, list);
+      ArgTuple tangents = withLeaves(tuple, list, leavesOf(tuple).size());
+      return leavesOf(rule(primals, tangents));
+    };
+    ArrayList results = customJvpFlat(where, leavesOf(tuple), flat, flatRule);
+    return flat.rebuild(results);
+  }
+
+private:
+  F f;
+  Rule rule;
+  Where where;
+};
+} // namespace detail
+
+/// Returns f with a pull-back of the user's: fwd(args..) -> (result, residuals), a pair of trees;
+/// bwd(residuals, cotangent) -> the tuple of the arguments' cotangents (or the one).
+///
+/// Errors: hjx::Error if fwd's result or bwd's cotangents have other types than f's; if the
+///         functions use traced arrays that are not arguments, which would have no derivative.
+template <typename F, typename Fwd, typename Bwd>
+auto custom_vjp(F f, Fwd fwd, Bwd bwd, Where where = Where::current()) {
+  return detail::CustomVjp<F, Fwd, Bwd>(std::move(f), std::move(fwd), std::move(bwd), where);
+}
+
+/// Returns f with a derivative of the user's: rule(primals, tangents) -> (result, tangent), with
+/// tuples of the arguments. The rule must be linear in the tangents; reverse mode transposes it.
+template <typename F, typename Rule>
+auto custom_jvp(F f, Rule rule, Where where = Where::current()) {
+  return detail::CustomJvp<F, Rule>(std::move(f), std::move(rule), where);
+}
+
+} // namespace hjx

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The boundary between the typed transforms of the headers and the engine in the
+// library. Templates turn trees into flat lists of arrays and back, once per
+// transform and user type; everything else happens behind these functions.
+#pragma once
+
+#include <hjx/tree.h>
+
+namespace hjx::detail {
+
+//===----------------------------------------------------------------------===//
+// Functions of flat lists
+//===----------------------------------------------------------------------===//
+
+using ArrayList = std::vector<Array>;
+
+/// A function that a caller owns for the duration of a call.
+class FlatFunction {
+public:
+  template <typename F>
+    requires(!std::is_same_v<std::remove_cvref_t<F>, FlatFunction>)
+  FlatFunction(F &&f)
+      : object(const_cast<void *>(static_cast<const void *>(&f))),
+        call([](void *object, const ArrayList &args) { return (*static_cast<std::remove_reference_t<F> *>(object))(args); }) {}
+  ArrayList operator()(const ArrayList &args) const { return call(object, args); }
+
+private:
+  void *object;
+  ArrayList (*call)(void *, const ArrayList &);
+};
+
+/// A function kept for later, with what it refers to.
+class OwnedFunction {
+public:
+  template <typename F>
+  OwnedFunction(std::shared_ptr<F> f)
+      : object(std::move(f)), call([](void *object, const ArrayList &args) { return (*static_cast<F *>(object))(args); }) {}
+  ArrayList operator()(const ArrayList &args) const { return call(object.get(), args); }
+
+private:
+  std::shared_ptr<void> object;
+  ArrayList (*call)(void *, const ArrayList &);
+};
+
+/// Runs `body` as one recorded program when nothing records, else in place.
+HJX_API ArrayList stage(const char *op, Where where, const ArrayList &args, FlatFunction body);
+
+//===----------------------------------------------------------------------===//
+// Parameters and results of user functions
+//===----------------------------------------------------------------------===//
+
+template <typename F>
+struct SignatureOf;
+template <typename R, typename... P>
+struct SignatureOf<R (*)(P...)> {
+  using Params = std::tuple<std::decay_t<P>...>;
+};
+#define HJX_DETAIL_SIGNATURE(qualifiers)                                                                      \
+  template <typename R, typename C, typename... P>                                                            \
+  struct SignatureOf<R (C::*)(P...) qualifiers> {                                                             \
+    using Params = std::tuple<std::decay_t<P>...>;                                                            \
+  };
+HJX_DETAIL_SIGNATURE()
+HJX_DETAIL_SIGNATURE(const)
+HJX_DETAIL_SIGNATURE(noexcept)
+HJX_DETAIL_SIGNATURE(const noexcept)
+#undef HJX_DETAIL_SIGNATURE
+
+/// A transformed function says itself which parameters its function has.
+template <typename F>
+concept DeclaresParams = requires { typename F::HjxParams; };
+template <typename F>
+concept IsFunctionPointer = requires { typename SignatureOf<F>::Params; };
+template <typename F>
+concept HasCallOperator = requires { typename SignatureOf<decltype(&F::operator())>::Params; };
+
+template <typename F>
+struct ParamsOf {
+  using type = void; // A generic lambda: takes what it is given.
+};
+template <DeclaresParams F>
+struct ParamsOf<F> {
+  using type = typename F::HjxParams;
+};
+template <IsFunctionPointer F>
+struct ParamsOf<F> {
+  using type = typename SignatureOf<F>::Params;
+};
+template <typename F>
+  requires(!DeclaresParams<F> && HasCallOperator<F>)
+struct ParamsOf<F> {
+  using type = typename SignatureOf<decltype(&F::operator())>::Params;
+};
+
+/// Base of transforms of F that have F's parameters.
+template <typename F, typename Params = typename ParamsOf<F>::type>
+struct SameParams {
+  using HjxParams = Params;
+};
+template <typename F>
+struct SameParams<F, void> {};
+
+/// C++ numbers for generic parameters are arrays, so that they are traced.
+template <typename T>
+struct GenericArg {
+  using type = std::conditional_t<std::is_arithmetic_v<T>, Array, T>;
+};
+
+template <typename F, typename... Args>
+auto makeArgs(const Args &...args) {
+  using Params = typename ParamsOf<F>::type;
+  if constexpr (std::is_void_v<Params>) {
+    return std::tuple<typename GenericArg<Args>::type...>(args...);
+  } else {
+    static_assert(std::tuple_size_v<Params> == sizeof...(Args), "the function takes another number of arguments");
+    return Params(args...);
+  }
+}
+
+template <typename F, typename ArgTuple>
+using ResultOf = std::decay_t<decltype(std::apply(std::declval<const F &>(), std::declval<const ArgTuple &>()))>;
+
+/// F on flat lists: puts arrays into a copy of the arguments, calls, takes the result apart.
+/// The result's structure stays in `result`.
+template <typename F, typename ArgTuple>
+class Flattened {
+public:
+  using Result = ResultOf<F, ArgTuple>;
+
+  Flattened(const F &f, const ArgTuple &args) : f(f), args(args) {}
+  ArrayList operator()(const ArrayList &leaves) {
+    result.emplace(std::apply(f, withLeaves(args, leaves)));
+    return leavesOf(*result);
+  }
+  /// The result with other arrays.
+  Result rebuild(const ArrayList &leaves, size_t first = 0) const { return withLeaves(*result, leaves, first); }
+
+  std::optional<Result> result;
+
+private:
+  const F &f;
+  const ArgTuple &args;
+};
+
+/// The same with copies of function and arguments.
+template <typename F, typename ArgTuple>
+class OwnedFlattened {
+public:
+  OwnedFlattened(const F &f, const ArgTuple &args) : f(f), args(args) {}
+  OwnedFlattened(const OwnedFlattened &) = delete;
+  ArrayList operator()(const ArrayList &leaves) { return flat(leaves); }
+
+  F f;
+  ArgTuple args;
+  Flattened<F, ArgTuple> flat{f, args};
+};
+
+} // namespace hjx::detail

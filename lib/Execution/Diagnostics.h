@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The bridge from the compiler's diagnostics to a status.
+#pragma once
+
+#include "mlir/IR/Diagnostics.h"
+
+#include <string>
+
+namespace hjx {
+
+/// Collects the errors of a context while it lives, each with its location, instead of printing them.
+class CollectedDiagnostics {
+public:
+  explicit CollectedDiagnostics(mlir::MLIRContext *context)
+      : handler(context, [this](mlir::Diagnostic &diagnostic) {
+          if (diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error)
+            return mlir::failure();
+          llvm::raw_string_ostream os(messages);
+          os << (messages.empty() ? "" : "\n") << diagnostic.getLocation() << ": " << diagnostic;
+          return mlir::success();
+        }) {}
+
+  std::string text() const { return messages.empty() ? "failed without a diagnostic" : messages; }
+
+private:
+  std::string messages;
+  mlir::ScopedDiagnosticHandler handler;
+};
+
+} // namespace hjx

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Array: construction from numbers, questions, and the way back to numbers.
+#include "lib/Frontend/ArrayImpl.h"
+
+#include "hjx/indexing.h"
+
+#include <cstring>
+
+using namespace hjx;
+using namespace hjx::detail;
+
+//===----------------------------------------------------------------------===//
+// Shapes and types
+//===----------------------------------------------------------------------===//
+
+std::string hjx::to_string(const Shape &shape) {
+  std::string text = "[";
+  for (int axis = 0; axis < shape.ndim(); ++axis)
+    text += (axis ? "," : "") + std::to_string(shape[axis]);
+  return text + "]";
+}
+
+std::string detail::describe(const Aval &aval) {
+  std::string text = short_name(aval.dtype);
+  return aval.shape.ndim() == 0 ? text : text + to_string(aval.shape);
+}
+
+std::string detail::describe(const Array &array) {
+  const std::shared_ptr<ArrayImpl> &impl = Access::get(array);
+  return impl ? describe({impl->dtype, impl->shape}) : "an array without value";
+}
+
+ArrayImpl &Access::checked(const Array &array, const char *op, Where where) {
+  ArrayImpl *impl = array.impl.get();
+  if (!impl)
+    fail(where, op, "expected an array, got one without value (default-constructed)",
+         "assign it first, for example from hjx::zeros");
+  if (impl->isDonated)
+    fail(where, op,
+         "the array " + describe(array) + " was donated at " + impl->donatedAt.file_name() + ":" +
+             std::to_string(impl->donatedAt.line()) + " and has no value any more",
+         "use the result of that call instead, or do not donate the argument");
+  return *impl;
+}
+
+Aval detail::avalOf(const Array &array, const char *op, Where where) {
+  ArrayImpl &impl = Access::checked(array, op, where);
+  return {impl.dtype, impl.shape, impl.isWeak};
+}
+
+const Shape &Array::shape(Where where) const { return Access::checked(*this, "shape", where).shape; }
+DType Array::dtype(Where where) const { return Access::checked(*this, "dtype", where).dtype; }
+int Array::ndim(Where where) const { return shape(where).ndim(); }
+int64_t Array::size(Where where) const { return shape(where).size(); }
+bool Array::weak_type(Where where) const { return Access::checked(*this, "weak_type", where).isWeak; }
+bool Array::is_traced() const { return impl && impl->value; }
+
+int64_t Array::shape(int axis, Where where) const {
+  const Shape &sizes = shape(where);
+  int dim = axis < 0 ? axis + sizes.ndim() : axis;
+  if (dim < 0 || dim >= sizes.ndim())
+    fail(where, "shape", "axis " + std::to_string(axis) + " is out of range for " + describe(*this),
+         "use an axis in [-" + std::to_string(sizes.ndim()) + ", " + std::to_string(sizes.ndim()) + ")");
+  return sizes[dim];
+}
+
+//===----------------------------------------------------------------------===//
+// Construction
+//===----------------------------------------------------------------------===//
+
+static std::atomic<uint64_t> serialCounter = 0;
+static uint64_t nextSerial() { return ++serialCounter; }
+uint64_t detail::latestSerial() { return serialCounter; }
+
+Array detail::makeConcrete(const Aval &aval, Storage storage, Where where) {
+  auto impl = std::make_shared<ArrayImpl>();
+  impl->dtype = aval.dtype;
+  impl->shape = aval.shape;
+  impl->isWeak = aval.isWeak;
+  impl->where = where;
+  impl->storage = std::move(storage);
+  impl->serial = nextSerial();
+  return Access::make(std::move(impl));
+}
+
+Storage detail::allocate(const Aval &aval, Where where) {
+  auto buffer = Buffer::allocate(aval.shape.size() * item_size(aval.dtype));
+  if (!buffer.ok())
+    fail(where, "array", std::string(buffer.status().message()), "free arrays that are not needed, or use smaller ones");
+  return std::make_shared<Buffer>(*std::move(buffer));
+}
+
+static Array makeLiteral(Literal value, DType dtype, Where where) {
+  auto impl = std::make_shared<ArrayImpl>();
+  impl->dtype = dtype;
+  impl->isWeak = dtype != DType::bool_;
+  impl->where = where;
+  impl->literal = value;
+  impl->serial = nextSerial();
+  // A number too large for int32 stays without storage: it may yet meet an int64 array.
+  Storage storage = allocate({dtype, {}}, where);
+  if (writeElement(storage->as<std::byte>(), dtype, 0, value))
+    impl->storage = std::move(storage);
+  return Access::make(std::move(impl));
+}
+
+Array Array::literal(bool value, Where where) { return makeLiteral(value, DType::bool_, where); }
+Array Array::literal(int64_t value, Where where) { return makeLiteral(value, DType::int32, where); }
+Array Array::literal(uint64_t value, Where where) { return makeLiteral(value, DType::int32, where); }
+Array Array::literal(double value, Where where) { return makeLiteral(value, DType::float32, where); }
+
+static std::string print(const Literal &value) {
+  return std::visit([](auto number) { return std::to_string(number); }, value);
+}
+
+[[noreturn]] static void failToFit(const Literal &value, DType type, const char *op, Where where) {
+  fail(where, op, "expected a number that " + std::string(name(type)) + " can hold, got " + print(value),
+       "choose a wider type: hjx::array(value, hjx::int64)");
+}
+
+const Storage &detail::storageOf(const Array &array, const char *op, Where where) {
+  ArrayImpl &impl = Access::checked(array, op, where);
+  if (!impl.storage && impl.literal)
+    failToFit(*impl.literal, impl.dtype, op, where);
+  if (!impl.storage)
+    fail(where, op,
+         impl.value ? "expected a concrete array, got the traced " + describe(array) +
+                          ", whose value is not known while the program is recorded"
+                    : "expected an array with numbers, got the abstract " + describe(array),
+         impl.value ? "return it from the traced function and read it there" : "pass an array made from numbers");
+  return impl.storage;
+}
+
+Array detail::fromMemory(const void *data, size_t count, DType from, const Shape *shape, const DType *type, Where where) {
+  Aval aval{type ? *type : from, shape ? *shape : Shape{static_cast<int64_t>(count)}};
+  if (aval.shape.size() != static_cast<int64_t>(count))
+    fail(where, "array", "expected " + std::to_string(aval.shape.size()) + " numbers for shape " + to_string(aval.shape) +
+                             ", got " + std::to_string(count),
+         "give a shape of as many elements");
+  Storage storage = allocate(aval, where);
+  if (aval.dtype == from) {
+    std::memcpy(storage->data(), data, count * item_size(from));
+    return makeConcrete(aval, std::move(storage), where);
+  }
+  for (size_t i = 0; i < count; ++i) {
+    Literal value = readElement(static_cast<const std::byte *>(data), from, i);
+    if (!writeElement(storage->as<std::byte>(), aval.dtype, i, value))
+      failToFit(value, aval.dtype, "array", where);
+  }
+  return makeConcrete(aval, std::move(storage), where);
+}
+
+namespace {
+
+/// Reads nested lists depth first: their common shape, then their numbers.
+struct NestedReader {
+  Where where;
+  std::vector<int64_t> shape;
+  std::vector<const Nested *> numbers;
+  DType type = DType::bool_;
+
+  void measure(const Nested &list) {
+    for (const Nested *level = &list; level->isList; level = &level->items.front()) {
+      shape.push_back(level->items.size());
+      if (level->items.empty())
+        return;
+    }
+  }
+
+  void collect(const Nested &item, size_t depth) {
+    if (item.isList != (depth < shape.size()))
+      fail(where, "array", "expected lists of one depth, got a number beside a list", "give every row the same nesting");
+    if (!item.isList) {
+      numbers.push_back(&item);
+      type = type == DType::bool_ || item.type == DType::float32 ? item.type : type;
+      return;
+    }
+    if (static_cast<int64_t>(item.items.size()) != shape[depth])
+      fail(where, "array", "expected " + std::to_string(shape[depth]) + " entries in every list at depth " +
+                               std::to_string(depth) + ", got " + std::to_string(item.items.size()),
+           "give every row the same length");
+    for (const Nested &inner : item.items)
+      collect(inner, depth + 1);
+  }
+};
+
+} // namespace
+
+Array detail::fromNested(const Nested &values, const DType *type, Where where) {
+  NestedReader reader{.where = where};
+  reader.measure(values);
+  reader.collect(values, 0);
+  if (reader.numbers.empty())
+    reader.type = DType::float32; // As NumPy: an empty list is an array of floats.
+  Aval aval{type ? *type : reader.type, Shape(reader.shape)};
+  Storage storage = allocate(aval, where);
+  for (size_t i = 0; i < reader.numbers.size(); ++i) {
+    const Nested &number = *reader.numbers[i];
+    Literal value = number.number != 0;
+    if (number.type != DType::bool_)
+      value = is_integer(number.type) ? Literal(number.integer) : Literal(number.number);
+    if (!writeElement(storage->as<std::byte>(), aval.dtype, i, value))
+      failToFit(value, aval.dtype, "array", where);
+  }
+  return makeConcrete(aval, std::move(storage), where);
+}
+
+Array hjx::from_bytes(std::span<const std::byte> bytes, const Shape &shape, DType type, Where where) {
+  Aval aval{type, shape};
+  int64_t expected = shape.size() * item_size(type);
+  if (static_cast<int64_t>(bytes.size()) != expected)
+    fail(where, "from_bytes", "expected " + std::to_string(expected) + " bytes for " + describe(aval) + ", got " +
+                                  std::to_string(bytes.size()),
+         "pass the storage of every element, row-major");
+  Storage storage = allocate(aval, where);
+  std::memcpy(storage->data(), bytes.data(), bytes.size());
+  return makeConcrete(aval, std::move(storage), where);
+}
+
+Array hjx::abstract(const Shape &shape, DType type, Where where) {
+  auto impl = std::make_shared<ArrayImpl>();
+  impl->dtype = type;
+  impl->shape = shape;
+  impl->where = where;
+  return Access::make(std::move(impl));
+}
+
+//===----------------------------------------------------------------------===//
+// Back to numbers
+//===----------------------------------------------------------------------===//
+
+std::span<const std::byte> Array::bytes(Where where) const {
+  const Storage &storage = storageOf(*this, "bytes", where);
+  return {storage->as<std::byte>(), static_cast<size_t>(storage->sizeBytes())};
+}
+
+void Array::read(void *to, DType type, int64_t count, Where where) const {
+  const char *op = count == 1 ? "item" : "to_vector";
+  ArrayImpl &impl = Access::checked(*this, op, where);
+  if (count != impl.shape.size())
+    fail(where, op, "expected an array of one element, got " + describe(*this), "use to_vector, or index the array first");
+  if (impl.value)
+    fail(where, op,
+         "the value of the traced " + describe(*this) + " is not known while the program is recorded",
+         "return it from the traced function and read it there; to branch on it use hjx::cond or hjx::where");
+  if (impl.dtype == DType::key)
+    fail(where, op, "expected numbers, got random keys", "hjx::random::key_data gives their words");
+  auto *data = static_cast<std::byte *>(to);
+  if (impl.literal) { // Not through int32 or float32: the number is kept exactly.
+    if (!writeElement(data, type, 0, *impl.literal))
+      fail(where, op, "expected a value that " + std::string(name(type)) + " can hold, got " + print(*impl.literal),
+           std::holds_alternative<double>(*impl.literal) ? "ask for a float, or say astype first" : "ask for a wider type");
+    return;
+  }
+  const Storage &storage = storageOf(*this, op, where);
+  if (impl.dtype == type) {
+    std::memcpy(data, storage->data(), storage->sizeBytes());
+    return;
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    Literal value = readElement(storage->as<std::byte>(), impl.dtype, i);
+    if (type == DType::bool_ && impl.dtype != DType::bool_)
+      fail(where, op, "expected bool elements, got " + describe(*this), "compare with 0, or say astype(hjx::bool_)");
+    if (!writeElement(data, type, i, value))
+      fail(where, op, "expected a value that " + std::string(name(type)) + " can hold, got " + print(value),
+           is_floating(impl.dtype) ? "ask for a float, or say astype first" : "ask for a wider type");
+  }
+}
+
+Array::operator bool() const {
+  Where where = impl ? impl->where : Where::current();
+  ArrayImpl &array = Access::checked(*this, "bool", where);
+  if (array.value)
+    fail(where, "bool",
+         "the value of the traced " + describe(*this) +
+             " is not known while the program is recorded; a C++ condition cannot depend on it",
+         "use hjx::where to choose between values, hjx::cond to choose between computations");
+  if (array.shape.size() != 1 || array.dtype != DType::bool_)
+    fail(where, "bool", "expected a bool scalar as a condition, got " + describe(*this),
+         "reduce it with hjx::all or hjx::any");
+  return item<bool>(where);
+}

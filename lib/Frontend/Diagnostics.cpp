@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/Frontend/Diagnostics.h"
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace llvm;
+
+namespace hjx::detail {
+
+/// "8x16xui32" is "u32[8,16]".
+static std::string shortType(StringRef type) {
+  SmallVector<StringRef> parts;
+  std::string dims;
+  while (!type.empty() && isDigit(type.front())) {
+    auto [size, rest] = type.split('x');
+    dims += (dims.empty() ? "" : ",") + size.str();
+    type = rest;
+  }
+  std::string element = type == "i1" ? "bool" : type.starts_with("!hjx.key") ? "key" : type.str();
+  if (StringRef(element).starts_with("ui"))
+    element.erase(1, 1);
+  return dims.empty() ? element : element + "[" + dims + "]";
+}
+
+/// Replaces every tensor<..>; angle brackets nest in key types.
+static std::string shortTypes(StringRef text) {
+  constexpr StringLiteral open("tensor<");
+  std::string result;
+  for (size_t at; (at = text.find(open)) != StringRef::npos;) {
+    result += text.take_front(at);
+    text = text.drop_front(at + open.size());
+    size_t end = 0;
+    for (int depth = 1; end < text.size(); ++end) {
+      depth += text[end] == '<';
+      depth -= text[end] == '>' && (end == 0 || text[end - 1] != '-');
+      if (depth == 0)
+        break;
+    }
+    result += shortType(text.take_front(end));
+    text = text.drop_front(std::min(end + 1, text.size()));
+  }
+  return result + text.str();
+}
+
+/// What to do, by operation and constraint.
+static StringRef remedyFor(StringRef op, StringRef constraint) {
+  return StringSwitch<StringRef>((op + "." + constraint).str())
+      .Case("dot_general.C1", "convert one operand: x.astype(type)")
+      .Case("dot_general.C2", "name every dimension once, as contracting or as batching")
+      .Case("dot_general.C3", "pair every dimension of one side with one of the other")
+      .Case("dot_general.C4", "transpose an operand, or contract other dimensions")
+      .Case("slice.C1", "give start, limit and strides one entry for each dimension")
+      .Case("slice.C2", "keep 0 <= start <= limit <= size in each dimension")
+      .Case("slice.C3", "use positive strides, and hjx::flip to reverse")
+      .Case("dynamic_slice.C2", "give one size for each dimension, none larger than the dimension")
+      .Case("dynamic_update_slice.C2", "the update needs the array's number of dimensions and must fit inside")
+      .Case("random_bits.C1", "choose 8, 16, 32 or 64 bits")
+      .Default("see the operation's constraints in docs/generated/hjx.md");
+}
+
+Explained explain(const std::string &diagnostic) {
+  StringRef text(diagnostic);
+  StringRef op, constraint;
+  if (text.consume_front("'")) { // 'hjx.op' op message
+    std::tie(op, text) = text.split('\'');
+    text.consume_front(" op ");
+  } else if (size_t colon = text.find(": "); colon != StringRef::npos && !text.take_front(colon).contains(' ')) {
+    op = text.take_front(colon); // op: message
+    text = text.drop_front(colon + 2);
+  }
+  op.consume_front("hjx.");
+  if (text.consume_front("(")) {
+    std::tie(constraint, text) = text.split(')');
+    text = text.ltrim();
+  }
+  return {shortTypes(text), remedyFor(op, constraint).str()};
+}
+
+} // namespace hjx::detail

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The cache behind jit: from the key of a call to its program.
+#include "lib/Frontend/Request.h"
+#include "lib/Frontend/Run.h"
+
+#include <hjx/jit.h>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+
+using namespace mlir;
+
+namespace hjx::detail {
+
+//===----------------------------------------------------------------------===//
+// Keys
+//===----------------------------------------------------------------------===//
+
+JitCall::JitCall(const void *instantiation) {
+  key.assign(reinterpret_cast<const char *>(&instantiation), sizeof(instantiation));
+}
+JitCall::~JitCall() = default;
+
+template <typename T>
+static void append(std::string &key, T value) {
+  key.append(reinterpret_cast<const char *>(&value), sizeof(value));
+}
+
+void JitCall::leaf(Array &array) {
+  const std::shared_ptr<ArrayImpl> &impl = Access::get(array);
+  key += impl ? static_cast<char>(impl->dtype) + 1 : 0;
+  if (impl) {
+    key += impl->isWeak;
+    append(key, impl->shape.ndim());
+    for (int64_t size : impl->shape)
+      append(key, size);
+  }
+  leaves.push_back(array);
+}
+
+void JitCall::begin(NodeKind kind, const char *, size_t count) {
+  if (kind != NodeKind::Tuple && kind != NodeKind::Struct) // Those are told apart by their C++ type.
+    append(key, count);
+}
+void JitCall::child(const std::string &name) { text(name); }
+void JitCall::integer(int64_t value) { append(key, value); }
+void JitCall::real(double value) { append(key, value); }
+void JitCall::text(std::string_view value) {
+  append(key, value.size());
+  key += value;
+}
+
+//===----------------------------------------------------------------------===//
+// JitCache
+//===----------------------------------------------------------------------===//
+
+/// One compiled program.
+struct JitProgram {
+  std::shared_ptr<const Executable> executable;
+  std::vector<Array> lifted;
+  std::vector<Aval> results;
+  std::shared_ptr<const void> prototype;
+  /// Leaves that the call consumes, and for each result the argument that stores it or -1.
+  std::vector<size_t> donated;
+  std::vector<int> aliases;
+  TreeDef structure;
+  std::vector<Aval> arguments;
+};
+
+class JitCache {
+public:
+  JitCache(JitOptions options, Where where) : options(std::move(options)), where(where) {}
+
+  std::shared_ptr<const JitProgram> find(const std::string &key) {
+    absl::MutexLock lock(&mutex);
+    ++stats.calls;
+    auto it = programs.find(key);
+    return it == programs.end() ? nullptr : it->second;
+  }
+
+  std::shared_ptr<const JitProgram> insert(const std::string &key, std::shared_ptr<const JitProgram> program,
+                                           JitStats::Compilation compilation) {
+    absl::MutexLock lock(&mutex);
+    auto [it, isNew] = programs.try_emplace(key, program);
+    if (isNew) {
+      stats.compilations.push_back(std::move(compilation));
+      order.push_back(program);
+    }
+    return it->second;
+  }
+
+  JitStats snapshot() {
+    absl::MutexLock lock(&mutex);
+    return stats;
+  }
+
+  /// How the arguments differ from those of the program that they resemble most.
+  std::string explain(const TreeDef &structure, const std::vector<Aval> &arguments);
+
+  const JitOptions options;
+  const Where where;
+
+private:
+  absl::Mutex mutex;
+  absl::flat_hash_map<std::string, std::shared_ptr<const JitProgram>> programs ABSL_GUARDED_BY(mutex);
+  std::vector<std::shared_ptr<const JitProgram>> order ABSL_GUARDED_BY(mutex);
+  JitStats stats ABSL_GUARDED_BY(mutex);
+};
+
+static std::string describeWeak(const Aval &aval) { return (aval.isWeak ? "weak " : "") + describe(aval); }
+
+std::string JitCache::explain(const TreeDef &structure, const std::vector<Aval> &arguments) {
+  absl::MutexLock lock(&mutex);
+  if (order.empty())
+    return "first call";
+  std::vector<std::string> paths = pathsOf(structure);
+  std::string best;
+  size_t fewest = ~size_t(0);
+  for (const auto &program : order) {
+    std::string difference = program->structure.difference(structure);
+    size_t count = 0;
+    std::string text;
+    if (!difference.empty()) {
+      count = 1000;
+      text = "the structure differs: " + difference;
+    } else {
+      for (size_t i = 0; i < arguments.size(); ++i)
+        if (!arguments[i].sameType(program->arguments[i]) || arguments[i].isWeak != program->arguments[i].isWeak)
+          text += (count++ ? "; " : "") + paths[i] + " is " + describeWeak(arguments[i]) + ", was " +
+                  describeWeak(program->arguments[i]);
+    }
+    if (text.empty()) {
+      count = 2000;
+      text = "the arguments have other C++ types";
+    }
+    if (count < fewest) {
+      fewest = count;
+      best = text;
+    }
+  }
+  return best;
+}
+
+std::shared_ptr<JitCache> makeJitCache(JitOptions options, Where where) {
+  return std::make_shared<JitCache>(std::move(options), where);
+}
+JitStats statsOf(JitCache &cache) { return cache.snapshot(); }
+
+//===----------------------------------------------------------------------===//
+// Compiling
+//===----------------------------------------------------------------------===//
+
+static std::string signatureOf(const std::vector<Aval> &arguments) {
+  constexpr size_t kShown = 12;
+  std::string text = "(";
+  for (size_t i = 0; i < std::min(arguments.size(), kShown); ++i)
+    text += (i ? ", " : "") + describeWeak(arguments[i]);
+  if (arguments.size() > kShown)
+    text += ", ... " + std::to_string(arguments.size()) + " arrays";
+  return text + ")";
+}
+
+/// Leaves of the donated arguments.
+static std::vector<size_t> donatedLeaves(const JitCache &cache, const JitCall &call) {
+  std::vector<size_t> leaves;
+  int numArguments = call.argumentEnds.size();
+  for (int number : cache.options.donate) {
+    if (number < 0 || number >= numArguments)
+      fail(cache.where, "jit", "cannot donate argument " + std::to_string(number) + " of " + std::to_string(numArguments),
+           "count arguments from 0");
+    for (size_t i = number ? call.argumentEnds[number - 1] : 0; i < call.argumentEnds[number]; ++i)
+      leaves.push_back(i);
+  }
+  return leaves;
+}
+
+/// Gives each donated argument the first free result of its type, and marks them for the compiler.
+static std::vector<int> assignAliases(func::FuncOp main, const std::vector<size_t> &donated) {
+  std::vector<int> aliases(main.getNumResults(), -1);
+  Builder b(main.getContext());
+  for (size_t argument : donated) {
+    main.setArgAttr(argument, "hjx.donated", b.getUnitAttr());
+    for (unsigned result = 0; result < main.getNumResults(); ++result)
+      if (aliases[result] < 0 && main.getResultTypes()[result] == main.getArgumentTypes()[argument]) {
+        aliases[result] = argument;
+        main.setArgAttr(argument, "hjx.alias", b.getI64IntegerAttr(result));
+        break;
+      }
+  }
+  return aliases;
+}
+
+static std::shared_ptr<const JitProgram> compileCall(JitCache &cache, JitCall &call, FlatFunction record,
+                                                     std::shared_ptr<const void> &prototype, TreeDef structure) {
+  absl::Time start = absl::Now();
+  Call jit("jit", cache.where);
+  auto program = std::make_shared<JitProgram>();
+  program->arguments = avalsOf(call.leaves, jit);
+  program->structure = std::move(structure);
+  std::string reason = cache.explain(program->structure, program->arguments);
+
+  Session session(Constants::Refuse);
+  program->results = session.recordMain(call.leaves, record, jit);
+  program->prototype = prototype;
+  program->donated = donatedLeaves(cache, call);
+  auto main = session.module().lookupSymbol<func::FuncOp>("main");
+  program->aliases = assignAliases(main, program->donated);
+  program->lifted = session.lifted();
+  auto executable = compile(session.release());
+  if (!executable.ok())
+    jit.fail(std::string(executable.status().message()), "");
+  program->executable = *std::move(executable);
+  return cache.insert(call.key, program,
+                      {signatureOf(program->arguments), reason, absl::ToDoubleSeconds(absl::Now() - start)});
+}
+
+//===----------------------------------------------------------------------===//
+// Calling
+//===----------------------------------------------------------------------===//
+
+/// Marks an argument as consumed and returns its storage, which the caller may write to if nobody
+/// else holds it.
+static Storage consume(const Array &array, Where where) {
+  ArrayImpl &impl = *Access::get(array);
+  Storage storage = std::exchange(impl.storage, nullptr);
+  impl.donatedAt = where;
+  impl.isDonated = true;
+  return storage;
+}
+
+static ArrayList runProgram(const JitCache &cache, const JitProgram &program, const ArrayList &leaves) {
+  SmallVector<const void *> inputs;
+  for (const ArrayList *list : {&leaves, &program.lifted})
+    for (const Array &array : *list)
+      inputs.push_back(storageOf(array, "jit", cache.where)->data());
+  // Consumed once every argument has been looked at: one array may come twice.
+  SmallVector<Storage> donated(leaves.size());
+  for (size_t i : program.donated) {
+    if (Access::get(leaves[i])->isDonated)
+      fail(cache.where, "jit", "the array " + describe(leaves[i]) + " is donated twice in one call",
+           "pass a copy for one of the arguments");
+    donated[i] = consume(leaves[i], cache.where);
+  }
+  ArrayList results;
+  SmallVector<void *> outputs;
+  for (auto [i, aval] : llvm::enumerate(program.results)) {
+    Storage storage;
+    if (int argument = program.aliases[i]; argument >= 0) {
+      storage = std::move(donated[argument]);
+      if (storage.use_count() > 1) { // Shared with a reshaped array: that one keeps it.
+        Storage copy = allocate(aval, cache.where);
+        std::memcpy(copy->data(), storage->data(), storage->sizeBytes());
+        storage = std::move(copy);
+        inputs[argument] = storage->data();
+      }
+    } else {
+      storage = allocate(aval, cache.where);
+    }
+    outputs.push_back(storage->data());
+    results.push_back(makeConcrete(aval, std::move(storage), cache.where));
+  }
+  absl::Status status = program.executable->run(absl::MakeConstSpan(inputs.data(), inputs.size()),
+                                                absl::MakeSpan(outputs.data(), outputs.size()));
+  if (!status.ok())
+    fail(cache.where, "jit", std::string(status.message()), "");
+  return results;
+}
+
+/// Inside a trace: a call of a private function.
+static ArrayList recordCall(const JitCache &cache, const ArrayList &leaves, FlatFunction record) {
+  OpScope op("jit", cache.where);
+  std::string name = cache.options.name == "main" ? "jit_fn" : cache.options.name;
+  TracedFunction traced = op.session().recordFunction(name, avalsOf(leaves, op), record, op);
+  auto call = func::CallOp::create(op.builder(), traced.function, operandsOf(op, leaves, traced));
+  return wrapAll(op, call.getResults(), traced.results);
+}
+
+JitResult callJit(JitCache &cache, JitCall &call, FlatFunction record, std::shared_ptr<const void> &prototype,
+                  TreeDef (*structure)(const void *args), const void *args) {
+  if (Frame::current()) {
+    ArrayList leaves = recordCall(cache, call.leaves, record);
+    return {std::move(leaves), prototype};
+  }
+  std::shared_ptr<const JitProgram> program = cache.find(call.key);
+  if (!program)
+    program = compileCall(cache, call, record, prototype, structure(args));
+  return {runProgram(cache, *program, call.leaves), program->prototype};
+}
+
+} // namespace hjx::detail
+
+std::string hjx::JitStats::explain() const {
+  std::string text = std::to_string(calls) + " calls, " + std::to_string(compilations.size()) + " programs\n";
+  for (const Compilation &compilation : compilations) {
+    char seconds[32];
+    std::snprintf(seconds, sizeof(seconds), "%.3f s", compilation.seconds);
+    text += "  " + compilation.signature + " in " + seconds + ": " + compilation.reason + "\n";
+  }
+  return text;
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/Frontend/Run.h"
+
+using namespace mlir;
+
+namespace hjx::detail {
+
+std::string textOf(ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  module.print(os, OpPrintingFlags().assumeVerified());
+  return text;
+}
+
+std::vector<Array> run(const Executable &executable, ArrayRef<Array> inputs, ArrayRef<Aval> results,
+                       const Call &call) {
+  SmallVector<const void *> inputPointers;
+  for (const Array &input : inputs)
+    inputPointers.push_back(storageOf(input, call.name(), call.where())->data());
+  SmallVector<void *> outputPointers;
+  std::vector<Array> outputs;
+  for (const Aval &aval : results) {
+    Storage storage = allocate(aval, call.where());
+    outputPointers.push_back(storage->data());
+    outputs.push_back(makeConcrete(aval, std::move(storage), call.where()));
+  }
+  absl::Status status = executable.run(absl::MakeConstSpan(inputPointers.data(), inputPointers.size()),
+                                       absl::MakeSpan(outputPointers.data(), outputPointers.size()));
+  if (!status.ok())
+    call.fail(std::string(status.message()), "");
+  return outputs;
+}
+
+std::vector<Array> compileAndRun(Session &session, ArrayRef<Array> arguments, ArrayRef<Aval> results,
+                                 const Call &call) {
+  auto executable = findOrCompile(textOf(session.module()));
+  if (!executable.ok())
+    call.fail(std::string(executable.status().message()), "");
+  std::vector<Array> inputs(arguments.begin(), arguments.end());
+  inputs.insert(inputs.end(), session.lifted().begin(), session.lifted().end());
+  return run(**executable, inputs, results, call);
+}
+
+} // namespace hjx::detail

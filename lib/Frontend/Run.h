@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Running a recorded program on concrete arrays.
+#pragma once
+
+#include "lib/Execution/Executable.h"
+#include "lib/Frontend/Trace.h"
+
+namespace hjx::detail {
+
+/// @main's text without locations: equal programs have equal text.
+std::string textOf(mlir::ModuleOp module);
+
+/// The values of a program's results; the inputs are those of @main, lifted arrays last.
+std::vector<Array> run(const Executable &executable, llvm::ArrayRef<Array> inputs, llvm::ArrayRef<Aval> results,
+                       const Call &call);
+
+/// Compiles the session's @main, unless an equal program is known, and runs it.
+std::vector<Array> compileAndRun(Session &session, llvm::ArrayRef<Array> arguments, llvm::ArrayRef<Aval> results,
+                                 const Call &call);
+
+} // namespace hjx::detail

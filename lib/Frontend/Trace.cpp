@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/Frontend/Trace.h"
+
+#include "lib/Frontend/OpScope.h"
+
+#include "mlir/IR/Verifier.h"
+
+using namespace mlir;
+
+namespace hjx::detail {
+
+static thread_local Frame *currentFrame = nullptr;
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+Type elementTypeOf(DType dtype, MLIRContext *context) {
+  switch (dtype) {
+  case DType::bool_:
+    return IntegerType::get(context, 1);
+  case DType::int8:
+  case DType::int16:
+  case DType::int32:
+  case DType::int64:
+    return IntegerType::get(context, item_size(dtype) * 8);
+  case DType::uint8:
+  case DType::uint16:
+  case DType::uint32:
+  case DType::uint64:
+    return IntegerType::get(context, item_size(dtype) * 8, IntegerType::Unsigned);
+  case DType::float16:
+    return Float16Type::get(context);
+  case DType::bfloat16:
+    return BFloat16Type::get(context);
+  case DType::float32:
+    return Float32Type::get(context);
+  case DType::float64:
+    return Float64Type::get(context);
+  case DType::key:
+    return ir::KeyType::get(context, "threefry2x32");
+  }
+  return {};
+}
+
+DType dtypeOf(Type element) {
+  if (isa<ir::KeyType>(element))
+    return DType::key;
+  if (element.isF16())
+    return DType::float16;
+  if (element.isBF16())
+    return DType::bfloat16;
+  if (element.isF32())
+    return DType::float32;
+  if (element.isF64())
+    return DType::float64;
+  auto integer = cast<IntegerType>(element);
+  if (integer.getWidth() == 1)
+    return DType::bool_;
+  int log2Bytes = llvm::Log2_32(integer.getWidth() / 8);
+  DType first = integer.isUnsigned() ? DType::uint8 : DType::int8;
+  return static_cast<DType>(static_cast<int>(first) + log2Bytes);
+}
+
+RankedTensorType typeOf(const Aval &aval, MLIRContext *context) {
+  return RankedTensorType::get(aval.shape.vec(), elementTypeOf(aval.dtype, context));
+}
+
+Aval avalOf(Type type, bool isWeak) {
+  auto array = cast<RankedTensorType>(type);
+  return {dtypeOf(array.getElementType()), Shape(array.getShape().begin(), array.getShape().end()), isWeak};
+}
+
+Location locationOf(Where where, MLIRContext *context) {
+  return FileLineColLoc::get(context, where.file_name(), where.line(), where.column());
+}
+
+//===----------------------------------------------------------------------===//
+// Frame
+//===----------------------------------------------------------------------===//
+
+Frame *Frame::current() { return currentFrame; }
+
+Frame::Frame(Session &session, Kind kind, llvm::ArrayRef<Aval> arguments, Where where)
+    : session(session), parent(currentFrame), kind(kind),
+      builder(locationOf(where, &session.context()), &session.context()), body(std::make_unique<Region>()),
+      tag(std::make_shared<FrameTag>(FrameTag{this})), avals(arguments.begin(), arguments.end()), outerScope(std::exchange(OpScope::current(), nullptr)) {
+  Block &block = body->emplaceBlock();
+  for (const Aval &aval : avals)
+    block.addArgument(typeOf(aval, &session.context()), builder.getLoc());
+  builder.setInsertionPointToEnd(&block);
+  currentFrame = this;
+}
+
+Frame::~Frame() {
+  tag->frame = nullptr;
+  currentFrame = parent;
+  OpScope::current() = outerScope;
+}
+
+std::vector<Array> Frame::arguments() const {
+  unsigned first = kind == Kind::Region ? captured.size() : 0;
+  std::vector<Array> arrays;
+  for (auto [i, aval] : llvm::enumerate(avals))
+    arrays.push_back(const_cast<Frame *>(this)->wrap(block()->getArgument(first + i), aval.isWeak, Where()));
+  return arrays;
+}
+
+Array Frame::wrap(Value value, bool isWeak, Where where) {
+  auto impl = std::make_shared<ArrayImpl>();
+  Aval aval = isa<ir::LinearType>(value.getType()) ? Aval() : avalOf(value.getType(), isWeak);
+  impl->dtype = aval.dtype;
+  impl->shape = std::move(aval.shape);
+  impl->isWeak = isWeak;
+  impl->where = where;
+  impl->trace = tag;
+  impl->value = value.getAsOpaquePointer();
+  return Access::make(std::move(impl));
+}
+
+bool Frame::encloses(const Frame *inner) const {
+  for (const Frame *frame = inner; frame; frame = frame->parent)
+    if (frame == this)
+      return true;
+  return false;
+}
+
+Value Frame::captureFromParent(Value outer) {
+  Value &inner = captureOf[outer];
+  if (!inner) {
+    unsigned index = kind == Kind::Region ? captured.size() : block()->getNumArguments();
+    inner = block()->insertArgument(index, outer.getType(), outer.getLoc());
+    captured.push_back(outer);
+  }
+  return inner;
+}
+
+Value Frame::outerValueOf(Value inner) const {
+  for (auto [outer, argument] : captureOf)
+    if (argument == inner)
+      return outer;
+  return {};
+}
+
+Value Frame::capture(Value value, Frame &owner) {
+  return this == &owner ? value : captureFromParent(parent->capture(value, owner));
+}
+
+static Value embed(const ArrayImpl &impl, Frame &frame, const Call &call) {
+  RankedTensorType type = typeOf({impl.dtype, impl.shape}, &frame.session.context());
+  llvm::ArrayRef<char> bytes(impl.storage->as<char>(), impl.storage->sizeBytes());
+  frame.builder.setLoc(locationOf(call.where(), &frame.session.context()));
+  if (impl.dtype == DType::key) {
+    Aval words{DType::uint32, impl.shape};
+    std::vector<int64_t> sizes = impl.shape.vec();
+    sizes.push_back(2);
+    RankedTensorType wordsType = typeOf({DType::uint32, Shape(sizes)}, &frame.session.context());
+    Value raw = ir::ConstantOp::create(frame.builder, wordsType, DenseElementsAttr::getFromRawBuffer(wordsType, bytes));
+    return ir::RandomWrapOp::create(frame.builder, raw);
+  }
+  if (impl.dtype == DType::bool_) { // Packed in an attribute, a byte in memory.
+    llvm::SmallVector<bool> bits;
+    for (char byte : bytes)
+      bits.push_back(byte != 0);
+    return ir::ConstantOp::create(frame.builder, type, DenseElementsAttr::get(type, bits));
+  }
+  return ir::ConstantOp::create(frame.builder, type, DenseElementsAttr::getFromRawBuffer(type, bytes));
+}
+
+Value Frame::use(const Array &array, const Call &call) {
+  ArrayImpl &impl = Access::checked(array, call.name(), call.where());
+  if (impl.value) {
+    Frame *owner = impl.trace->frame;
+    if (!owner || !owner->encloses(this))
+      call.fail("the traced " + describe(array) + ", made at " + std::string(impl.where.file_name()) + ":" +
+                  std::to_string(impl.where.line()) + ", has leaked out of the function that was traced",
+              "return it from that function instead of storing it elsewhere");
+    return capture(Value::getFromOpaquePointer(impl.value), *owner);
+  }
+  if (!impl.isConcrete())
+    call.fail("expected an array with numbers, got the abstract " + describe(array),
+            "pass it to the traced function as an argument");
+  (void)storageOf(array, call.name(), call.where()); // Throws for a number that does not fit its type.
+
+  bool isOlder = impl.serial <= session.startSerial;
+  if (session.constants == Constants::Refuse && isOlder && !impl.isFrozen)
+    call.fail("the concrete " + describe(array) + " is not an argument of the function that jit compiles; "
+            "its value of now would be compiled in and later changes would go unseen",
+            "pass it as an argument, or freeze it: hjx::constant(x)");
+  bool embedded = session.constants == Constants::Embed ||
+                  (session.constants != Constants::LiftAll && !isOlder && impl.shape.size() == 1);
+  if (embedded)
+    return embed(impl, *this, call);
+  return capture(session.lift(array), *session.rootFrame);
+}
+
+//===----------------------------------------------------------------------===//
+// Session
+//===----------------------------------------------------------------------===//
+
+std::shared_ptr<MLIRContext> makeContext() {
+  auto context = std::make_shared<MLIRContext>(MLIRContext::Threading::DISABLED);
+  context->loadDialect<ir::HjxDialect, func::FuncDialect>();
+  return context;
+}
+
+Session::Session(Constants constants, MLIRContext *context)
+    : constants(constants), startSerial(latestSerial()), ownedContext(context ? nullptr : makeContext()),
+      mlirContext(context ? context : ownedContext.get()), root(ModuleOp::create(UnknownLoc::get(mlirContext))) {
+  handler = mlirContext->getDiagEngine().registerHandler([this](Diagnostic &diagnostic) {
+    if (!diagnostics.empty())
+      diagnostics += "\n";
+    llvm::raw_string_ostream(diagnostics) << diagnostic;
+    return success();
+  });
+}
+
+Session::~Session() { mlirContext->getDiagEngine().eraseHandler(handler); }
+
+Program Session::release() {
+  assert(ownedContext && "the context is shared");
+  return {ownedContext, std::move(root)};
+}
+
+std::string Session::takeDiagnostics() { return std::exchange(diagnostics, {}); }
+
+Value Session::lift(const Array &array) {
+  Value &value = liftedValues[Access::get(array).get()];
+  if (!value) {
+    Aval aval = avalOf(array, "capture", Where());
+    value = rootFrame->block()->addArgument(typeOf(aval, mlirContext), rootFrame->builder.getLoc());
+    liftedArrays.push_back(array);
+  }
+  return value;
+}
+
+bool Session::isLifted(Value value, const Frame &frame) const {
+  if (&frame != rootFrame) {
+    Value outer = frame.outerValueOf(value);
+    return outer && isLifted(outer, *frame.parent);
+  }
+  return llvm::any_of(liftedValues, [&](const auto &entry) { return entry.second == value; });
+}
+
+func::FuncOp Session::addFunction(llvm::StringRef name, std::unique_ptr<Region> body, Location loc) {
+  Block &block = body->front();
+  auto type = FunctionType::get(mlirContext, block.getArgumentTypes(), block.getTerminator()->getOperandTypes());
+  unsigned count = nameCounts[name]++;
+  std::string unique = count ? (name + "_" + llvm::Twine(count)).str() : name.str();
+  OpBuilder builder = OpBuilder::atBlockEnd(root->getBody());
+  auto function = func::FuncOp::create(builder, loc, unique, type);
+  function.getBody().takeBody(*body);
+  return function;
+}
+
+/// Ends a function's block with the results of its body.
+static std::vector<Aval> finishFunction(Frame &frame, const std::vector<Array> &results, const Call &call) {
+  llvm::SmallVector<Value> values;
+  std::vector<Aval> avals;
+  for (const Array &result : results) {
+    values.push_back(frame.use(result, call));
+    avals.push_back(avalOf(result, call.name(), call.where()));
+  }
+  func::ReturnOp::create(frame.builder, values);
+  return avals;
+}
+
+std::vector<Aval> Session::recordMain(llvm::ArrayRef<Array> arguments, FlatFunction body, const Call &call) {
+  std::vector<Aval> avals;
+  for (const Array &argument : arguments)
+    avals.push_back(avalOf(argument, call.name(), call.where()));
+  Frame frame(*this, Frame::Kind::Function, avals, call.where());
+  rootFrame = &frame;
+  std::vector<Aval> results = finishFunction(frame, body(frame.arguments()), call);
+  addFunction("main", frame.take(), locationOf(call.where(), mlirContext));
+  rootFrame = nullptr;
+  return results;
+}
+
+TracedFunction Session::recordFunction(llvm::StringRef name, llvm::ArrayRef<Aval> arguments, FlatFunction body,
+                                       const Call &call) {
+  Frame frame(*this, Frame::Kind::Function, arguments, call.where());
+  TracedFunction traced;
+  traced.results = finishFunction(frame, body(frame.arguments()), call);
+  traced.captures.assign(frame.captures().begin(), frame.captures().end());
+  traced.function = addFunction(name, frame.take(), locationOf(call.where(), mlirContext));
+  traced.function.setPrivate();
+  return traced;
+}
+
+} // namespace hjx::detail

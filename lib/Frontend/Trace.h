@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Recording: how calls of C++ functions become operations of the hjx dialect.
+//
+// A Session is one module being recorded. It holds a stack of Frames: the
+// function @main, private functions that transforms name, regions of control
+// flow. Operations go to the innermost frame. An array of an outer frame that is
+// used inside becomes an argument of every frame between (a capture), so that
+// closures end up as explicit operands:
+//
+//   vmap([&](Array x) { return x * w; })(xs)      w belongs to @main
+//   func @f(%x, %w)                                %w: a capture of @f
+//   hjx.vmap @f(%xs, %w) in_axes = [0, -1] ...     passed by the frame of w
+//
+// After JAX's tracers, with frames in place of trace levels: an array knows its
+// frame, and a frame that has ended makes its arrays invalid.
+#pragma once
+
+#include "lib/Frontend/ArrayImpl.h"
+
+#include "dialects/hjx/Hjx.h"
+#include "lib/Execution/Executable.h"
+
+#include <hjx/detail/flat.h>
+
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace hjx::detail {
+
+class OpScope;
+class Session;
+
+/// What becomes of a concrete array that the recorded program uses.
+enum class Constants {
+  LiftAll, ///< an argument of @main, numbers of the source text included (eager operations)
+  Lift,    ///< an argument of @main, but for scalars made while recording
+  Embed,   ///< a constant of the program: nothing but the module is kept
+  Refuse,  ///< as Lift, but an array made before the recording is an error (jit)
+};
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+mlir::Type elementTypeOf(DType dtype, mlir::MLIRContext *context);
+mlir::RankedTensorType typeOf(const Aval &aval, mlir::MLIRContext *context);
+DType dtypeOf(mlir::Type element);
+Aval avalOf(mlir::Type type, bool isWeak = false);
+mlir::Location locationOf(Where where, mlir::MLIRContext *context);
+
+/// The function that the user called: what errors name.
+class Call {
+public:
+  Call(const char *name, Where where) : opName(name), place(where) {}
+  const char *name() const { return opName; }
+  Where where() const { return place; }
+  [[noreturn]] void fail(const std::string &message, const std::string &help) const {
+    detail::fail(place, opName, message, help);
+  }
+
+protected:
+  const char *opName;
+  Where place;
+};
+
+//===----------------------------------------------------------------------===//
+// Frames
+//===----------------------------------------------------------------------===//
+
+/// A block being recorded. Constructing one makes it the thread's current frame;
+/// frames end in reverse order.
+class Frame {
+public:
+  enum class Kind {
+    Function, ///< captures come after the arguments
+    Region,   ///< captures (consts) come before the arguments
+  };
+  Frame(Session &session, Kind kind, llvm::ArrayRef<Aval> arguments, Where where);
+  ~Frame();
+  Frame(const Frame &) = delete;
+  Frame &operator=(const Frame &) = delete;
+
+  static Frame *current();
+
+  /// The arguments as traced arrays, captures left out.
+  std::vector<Array> arguments() const;
+  /// The value of `array` in this frame: its own, captured, or a constant.
+  mlir::Value use(const Array &array, const Call &call);
+  /// True for a traced array of this very frame.
+  bool owns(const Array &array) const { return Access::get(array)->trace == tag; }
+  /// A traced array for a value of this frame.
+  Array wrap(mlir::Value value, bool isWeak, Where where);
+  /// The argument that stands for `outer`, a value of the parent frame.
+  mlir::Value captureFromParent(mlir::Value outer);
+
+  /// The value of the parent frame that `inner` stands for; null if it is no capture.
+  mlir::Value outerValueOf(mlir::Value inner) const;
+  /// Values of the parent frame, in the order of their arguments here.
+  llvm::ArrayRef<mlir::Value> captures() const { return captured; }
+  mlir::Block *block() const { return &body->front(); }
+  /// Gives the recorded block away.
+  std::unique_ptr<mlir::Region> take() { return std::move(body); }
+
+  Session &session;
+  Frame *const parent;
+  const Kind kind;
+  mlir::ImplicitLocOpBuilder builder;
+
+private:
+  mlir::Value capture(mlir::Value value, Frame &owner);
+  bool encloses(const Frame *inner) const;
+
+  std::unique_ptr<mlir::Region> body;
+  std::shared_ptr<FrameTag> tag;
+  std::vector<Aval> avals;
+  llvm::SmallVector<mlir::Value> captured;
+  llvm::DenseMap<mlir::Value, mlir::Value> captureOf;
+  /// Functions of the user are called inside: their operations have places of their own.
+  OpScope *const outerScope;
+};
+
+//===----------------------------------------------------------------------===//
+// Sessions
+//===----------------------------------------------------------------------===//
+
+/// A private function of the module, with what its caller must pass.
+struct TracedFunction {
+  mlir::func::FuncOp function;
+  std::vector<Aval> results;
+  llvm::SmallVector<mlir::Value> captures; ///< values of the calling frame, the last arguments
+
+  std::string name() { return function.getSymName().str(); }
+};
+
+class Session {
+public:
+  /// Without a context the session makes its own.
+  explicit Session(Constants constants, mlir::MLIRContext *context = nullptr);
+  ~Session();
+
+  /// Records `body` as @main; arguments of the types of `arguments` come first, then lifted().
+  std::vector<Aval> recordMain(llvm::ArrayRef<Array> arguments, FlatFunction body, const Call &call);
+  /// Records `body` as a private function of the module, in a new frame.
+  TracedFunction recordFunction(llvm::StringRef name, llvm::ArrayRef<Aval> arguments, FlatFunction body,
+                                const Call &call);
+  /// A function's block as a function of the module under a free name like `name`.
+  mlir::func::FuncOp addFunction(llvm::StringRef name, std::unique_ptr<mlir::Region> body, mlir::Location loc);
+
+  /// True if `value` of `frame` stands for a concrete array.
+  bool isLifted(mlir::Value value, const Frame &frame) const;
+  /// Concrete arrays that @main takes after its arguments.
+  const std::vector<Array> &lifted() const { return liftedArrays; }
+  /// The value in the root frame of a concrete array.
+  mlir::Value lift(const Array &array);
+
+  mlir::MLIRContext &context() { return *mlirContext; }
+  /// Gives the module away with the context that the session made for it.
+  Program release();
+  mlir::ModuleOp module() { return *root; }
+  /// The text of the diagnostics since the last call, and forgets them.
+  std::string takeDiagnostics();
+  Frame *rootFrame = nullptr;
+  const Constants constants;
+  /// Concrete arrays with a greater serial were made while recording.
+  const uint64_t startSerial;
+
+private:
+  std::shared_ptr<mlir::MLIRContext> ownedContext;
+  mlir::MLIRContext *mlirContext;
+  mlir::DiagnosticEngine::HandlerID handler;
+  mlir::OwningOpRef<mlir::ModuleOp> root;
+  std::string diagnostics;
+  std::vector<Array> liftedArrays;
+  llvm::DenseMap<const ArrayImpl *, mlir::Value> liftedValues;
+  llvm::StringMap<unsigned> nameCounts;
+};
+
+/// A context with the dialects that recording needs.
+std::shared_ptr<mlir::MLIRContext> makeContext();
+
+} // namespace hjx::detail
