@@ -2,10 +2,9 @@
 //
 // Linearize of a block and of a function.
 #include "lib/Autodiff/Autodiff.h"
+#include "lib/Autodiff/Residuals.h"
 
 #include "mlir/IR/IRMapping.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -62,65 +61,6 @@ FailureOr<SmallVector<Dual>> linearizeBlock(Autodiff &engine, Block &block, Arra
 }
 
 //===----------------------------------------------------------------------===//
-// Residuals
-//===----------------------------------------------------------------------===//
-
-bool isCheap(Operation *op) {
-  return isPure(op) && (op->getNumOperands() == 0 || isa<ir::BroadcastInDimOp>(op));
-}
-
-void eraseDeadOps(Block &block) {
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-    if (op.use_empty() && (isOpTriviallyDead(&op) || isa<func::CallOp>(op)))
-      op.erase();
-}
-
-static llvm::SetVector<Value> usedFromOutside(Block &block) {
-  llvm::SetVector<Value> values;
-  for (Operation &op : block) // regions are isolated: their ops name nothing outside
-    for (Value operand : op.getOperands())
-      if (operand.getParentBlock() != &block)
-        values.insert(operand);
-  return values;
-}
-
-SmallVector<Value> captureResiduals(Block &fwd, Block &tan, function_ref<bool(Operation *)> isRecomputed) {
-  eraseDeadOps(tan);
-  llvm::SmallPtrSet<Operation *, 16> recomputed;
-  SmallVector<Value> worklist = usedFromOutside(tan).takeVector();
-  while (!worklist.empty()) {
-    Operation *op = worklist.pop_back_val().getDefiningOp();
-    if (op && op->getBlock() == &fwd && isRecomputed(op) && recomputed.insert(op).second)
-      llvm::append_range(worklist, op->getOperands());
-  }
-  IRMapping copies;
-  OpBuilder builder(&tan.front()); // the blocks may belong to no op yet
-  for (Operation &op : fwd)
-    if (recomputed.contains(&op))
-      builder.clone(op, copies);
-  for (Operation &op : tan)
-    for (OpOperand &operand : op.getOpOperands())
-      operand.set(copies.lookupOrDefault(operand.get()));
-  return usedFromOutside(tan).takeVector();
-}
-
-/// What `policy` does not let a forward pass keep.
-static bool isRecomputedUnder(ir::CheckpointPolicy policy, Operation *op) {
-  auto dot = dyn_cast<ir::DotGeneralOp>(op);
-  switch (policy) {
-  case ir::CheckpointPolicy::NothingSaveable:
-    return true;
-  case ir::CheckpointPolicy::DotsSaveable:
-    return !dot;
-  case ir::CheckpointPolicy::DotsWithNoBatchDimsSaveable:
-    return !dot || !dot.getLhsBatching().empty();
-  case ir::CheckpointPolicy::EverythingSaveable:
-    return isCheap(op);
-  }
-  llvm_unreachable("unknown policy");
-}
-
-//===----------------------------------------------------------------------===//
 // Functions
 //===----------------------------------------------------------------------===//
 
@@ -134,7 +74,7 @@ static void updateType(func::FuncOp function) {
 /// Turns the values of fwd that lin names into arguments of lin.
 static void closeOverResiduals(LinearizedFunction &pair, ir::CheckpointPolicy policy) {
   Block &fwd = pair.fwd.getBody().front(), &lin = pair.lin.getBody().front();
-  auto values = captureResiduals(fwd, lin, [&](Operation *op) { return isRecomputedUnder(policy, op); });
+  SmallVector<Value> values = captureResiduals(fwd, lin, policy);
   Operation *fwdReturn = fwd.getTerminator();
   for (auto [i, value] : llvm::enumerate(values)) {
     auto argument = dyn_cast<BlockArgument>(value);

@@ -13,14 +13,15 @@
 // emitted that read a tangent move to `tan` (*routing*): what is left in fwd
 // depends on primals alone, what moved is linear in the tangents. That is all
 // the partial evaluation ever needed. Values of fwd that tan names at the end
-// are the *residuals*. A residual that is already an argument or a result of
-// fwd costs nothing; any other becomes a further result; constants and
-// broadcasts are emitted again in tan instead of being kept.
+// are the *residuals* (Residuals.h chooses them). A residual that is already an
+// argument or a result of fwd costs nothing; any other becomes a further result.
 //
 // Ops with regions or callees have a `linearize` rule of their own.
 //
 // Checkpointing is a policy on residuals: those that the policy does not allow
-// are computed again in lin from those that it does, behind an opt_barrier.
+// are computed again in lin from those that it does, behind an opt_barrier. It
+// looks at the checkpointed function's own ops: a call or a loop in it counts as
+// one op, which is run again whole.
 #pragma once
 
 #include "lib/Autodiff/Jvp.h"
@@ -54,17 +55,5 @@ struct LinearizedFunction {
 mlir::FailureOr<llvm::SmallVector<Dual>> linearizeBlock(Autodiff &engine, mlir::Block &block,
                                                         llvm::ArrayRef<Dual> arguments, mlir::OpBuilder &fwd,
                                                         mlir::OpBuilder &tan);
-
-/// The values of `fwd` that `tan` needs, in order of first use, after the ops
-/// that `isRecomputed` accepts have been emitted again at the head of `tan`.
-llvm::SmallVector<mlir::Value> captureResiduals(mlir::Block &fwd, mlir::Block &tan,
-                                                llvm::function_ref<bool(mlir::Operation *)> isRecomputed);
-
-/// True for ops whose result is better computed again than kept: constants,
-/// iotas, and broadcasts of something smaller.
-bool isCheap(mlir::Operation *op);
-
-/// Erases ops of `block` that nobody reads.
-void eraseDeadOps(mlir::Block &block);
 
 } // namespace hjx

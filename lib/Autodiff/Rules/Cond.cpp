@@ -9,6 +9,7 @@
 //   branch 1 keeps x*y: 3xf32, z: 2xf32   branch 0 yields sin(x), 0
 #include "lib/Autodiff/Activity.h"
 #include "lib/Autodiff/Autodiff.h"
+#include "lib/Autodiff/Residuals.h"
 #include "lib/Autodiff/Rules/HigherOrder.h"
 #include "lib/Autodiff/Rules/Rules.h"
 
@@ -99,7 +100,7 @@ static LogicalResult condLinearize(LinearizeContext &c) {
     }
     ir::YieldOp::create(fwdBuilder, loc, values);
     ir::YieldOp::create(tanBuilder, loc, tangents);
-    kept = captureResiduals(fwd, tan, isCheap);
+    kept = captureResiduals(fwd, tan, [](Value v) { return isa<BlockArgument>(v); });
   }
 
   // Slots: further results of the values' cond. A residual that is an input, or

@@ -35,25 +35,38 @@ struct Side {
 };
 
 /// z[batch, x free, y free] = dot(x, y)  (`isLhs` says on which side x stands)
-///   x_bar = dot(z_bar, y) over y's free dimensions: [batch, x free, y contracting],
-/// then each dimension goes back to its place in x. z_bar is rounded to y's
-/// element type first, and products accumulate as in the primal.
-static Value dotTranspose(emit::Builder &b, Value zBar, Value y, const Side &x, const Side &other, bool isLhs, TypeAttr accumType) {
+///   x_bar = dot(z_bar, y) over y's free dimensions: [batch, x free, x contracting],
+/// or dot(y, z_bar): [batch, x contracting, x free], whichever is x's own order; else
+/// a transposition follows. z_bar is rounded to y's element type first, and
+/// products accumulate as in the primal.
+static Value dotTranspose(emit::Builder &b, Value zBar, Value y, const Side &x, const Side &other, bool isLhs,
+                          TypeAttr accumType) {
   int64_t numBatch = x.batching.size(), numXFree = x.free().size(), numYFree = other.free().size();
   SmallVector<int64_t> zDims = iotaDims(numBatch + numXFree + numYFree);
   ArrayRef<int64_t> zBatch = ArrayRef(zDims).take_front(numBatch);
   ArrayRef<int64_t> zYFree = ArrayRef(zDims).slice(isLhs ? numBatch + numXFree : numBatch, numYFree);
-
   zBar = convert(b, zBar, typeOf(y).getElementType());
-  Value product = DotGeneralOp::create(b, zBar, y, zBatch, other.batching, zYFree, other.free(), accumType);
 
-  // The product's dimensions in terms of x's: y's contracting dimensions come
-  // in y's order, each is x's partner dimension.
-  SmallVector<int64_t> inX(x.batching);
-  llvm::append_range(inX, x.free());
+  // What the product's dimensions are in x. y's contracting dimensions come out
+  // in y's order, each as x's partner dimension.
+  SmallVector<int64_t> xContracting;
   for (int64_t dim : dimsExcept(other.type.getRank(), other.batching, other.free()))
-    inX.push_back(x.contracting[std::distance(other.contracting.begin(), llvm::find(other.contracting, dim))]);
-  return convert(b, transpose(b, product, inversePermutation(inX)), x.type.getElementType());
+    xContracting.push_back(x.contracting[std::distance(other.contracting.begin(), llvm::find(other.contracting, dim))]);
+  auto inX = [&](ArrayRef<int64_t> second, ArrayRef<int64_t> third) {
+    SmallVector<int64_t> dims(x.batching);
+    llvm::append_range(dims, second);
+    llvm::append_range(dims, third);
+    return dims;
+  };
+  SmallVector<int64_t> yFree = other.free(), order = inX(x.free(), xContracting), swapped = inX(xContracting, x.free());
+  Value product;
+  if (!llvm::is_sorted(order) && llvm::is_sorted(swapped)) {
+    order = swapped;
+    product = DotGeneralOp::create(b, y, zBar, other.batching, zBatch, yFree, zYFree, accumType);
+  } else {
+    product = DotGeneralOp::create(b, zBar, y, zBatch, other.batching, zYFree, yFree, accumType);
+  }
+  return convert(b, transpose(b, product, inversePermutation(order)), x.type.getElementType());
 }
 
 static LogicalResult dotTransposeRule(TransposeContext &c, DotGeneralOp op) {

@@ -15,6 +15,7 @@
 // Which carries have tangents is known before anything is emitted (Activity.h).
 #include "lib/Autodiff/Activity.h"
 #include "lib/Autodiff/Autodiff.h"
+#include "lib/Autodiff/Residuals.h"
 #include "lib/Autodiff/Rules/HigherOrder.h"
 #include "lib/Autodiff/Rules/Rules.h"
 
@@ -152,8 +153,13 @@ LogicalResult linearizeScan(LinearizeContext &c, ir::ScanOp scan) {
   ir::YieldOp::create(tanBuilder, loc, tanYields);
 
   // How each residual crosses.
-  SmallVector<Value> residuals = captureResiduals(fwd, tan, isCheap);
   llvm::DenseSet<Value> invariant = invariantValues(fwd, numConsts);
+  auto isXs = [&](Value value) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    return argument && argument.getArgNumber() >= numConsts + numCarries;
+  };
+  SmallVector<Value> residuals =
+      captureResiduals(fwd, tan, [&](Value value) { return invariant.contains(value) || isXs(value); });
   SmallVector<Value> asConsts, hoisted, asXs, stacked;
   for (Value residual : residuals) {
     auto argument = dyn_cast<BlockArgument>(residual);
@@ -161,7 +167,7 @@ LogicalResult linearizeScan(LinearizeContext &c, ir::ScanOp scan) {
       asConsts.push_back(residual);
     else if (invariant.contains(residual))
       hoisted.push_back(residual);
-    else if (argument && argument.getArgNumber() >= numConsts + numCarries)
+    else if (isXs(residual))
       asXs.push_back(residual);
     else
       stacked.push_back(residual);

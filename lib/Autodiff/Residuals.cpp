@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/Autodiff/Residuals.h"
+
+#include "lib/Autodiff/VertexCut.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace hjx {
+
+void eraseDeadOps(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (op.use_empty() && (isOpTriviallyDead(&op) || isa<func::CallOp>(op)))
+      op.erase();
+}
+
+static llvm::SetVector<Value> usedFromOutside(Block &block) {
+  llvm::SetVector<Value> values;
+  for (Operation &op : block) // regions are isolated: their ops name nothing outside
+    for (Value operand : op.getOperands())
+      if (operand.getParentBlock() != &block)
+        values.insert(operand);
+  return values;
+}
+
+/// The ops that must run again so that `needed` follows from a cheapest cut.
+static llvm::SmallPtrSet<Operation *, 16> chooseRecomputed(ArrayRef<Value> needed, const ResidualPrices &prices) {
+  VertexCut cut;
+  llvm::MapVector<Value, unsigned> vertexOf;
+  auto canRecompute = [&](Value value) {
+    Operation *op = value.getDefiningOp();
+    return op && prices.canRecompute(op);
+  };
+  SmallVector<Value> worklist;
+  auto visit = [&](Value value) {
+    auto [known, isNew] = vertexOf.try_emplace(value, 0);
+    if (isNew) {
+      known->second = cut.addVertex(prices.cost(value));
+      worklist.push_back(value);
+    }
+    return known->second;
+  };
+  for (Value value : needed)
+    cut.markSink(visit(value));
+  while (!worklist.empty()) {
+    Value value = worklist.pop_back_val();
+    unsigned vertex = vertexOf[value];
+    if (!canRecompute(value)) {
+      cut.markSource(vertex);
+      continue;
+    }
+    for (Value operand : value.getDefiningOp()->getOperands())
+      cut.addEdge(visit(operand), vertex);
+  }
+
+  llvm::DenseSet<Value> kept;
+  for (unsigned vertex : cut.solve())
+    kept.insert(std::next(vertexOf.begin(), vertex)->first);
+  llvm::SmallPtrSet<Operation *, 16> recomputed;
+  worklist.assign(needed.begin(), needed.end());
+  while (!worklist.empty()) {
+    Value value = worklist.pop_back_val();
+    if (!kept.contains(value) && recomputed.insert(value.getDefiningOp()).second)
+      llvm::append_range(worklist, value.getDefiningOp()->getOperands());
+  }
+  return recomputed;
+}
+
+SmallVector<Value> captureResiduals(Block &fwd, Block &tan, const ResidualPrices &prices) {
+  eraseDeadOps(tan);
+  llvm::SmallPtrSet<Operation *, 16> recomputed = chooseRecomputed(usedFromOutside(tan).getArrayRef(), prices);
+  IRMapping copies;
+  OpBuilder builder(&tan.front()); // the blocks may belong to no op yet
+  for (Operation &op : fwd)
+    if (recomputed.contains(&op))
+      builder.clone(op, copies);
+  // An op with several results may be run again for one of them and have
+  // another kept; then that one comes from the copy as well.
+  for (Operation &op : tan)
+    for (OpOperand &operand : op.getOpOperands())
+      operand.set(copies.lookupOrDefault(operand.get()));
+  return usedFromOutside(tan).takeVector();
+}
+
+/// Arithmetic, comparisons and changes of shape: as fast as reading the result.
+static bool isCheap(Operation *op) {
+  return isa<ir::NegOp, ir::AbsOp, ir::SignOp, ir::AddOp, ir::SubOp, ir::MulOp, ir::DivOp, ir::MaxOp, ir::MinOp, ir::NotOp,
+             ir::AndOp, ir::OrOp, ir::CompareOp, ir::SelectNOp, ir::ConvertOp, ir::StopGradientOp, ir::ConstantOp, ir::IotaOp,
+             ir::BroadcastInDimOp, ir::ReshapeOp, ir::TransposeOp, ir::SliceOp>(op);
+}
+
+static int64_t sizeBytes(Type type) {
+  auto array = cast<RankedTensorType>(type);
+  Type element = array.getElementType();
+  int64_t bytes = element.isIntOrFloat() ? (element.getIntOrFloatBitWidth() + 7) / 8 : 8; // a key is two words
+  return array.getNumElements() * bytes;
+}
+
+SmallVector<Value> captureResiduals(Block &fwd, Block &tan, function_ref<bool(Value)> isFree) {
+  llvm::SmallDenseSet<Value> returned;
+  if (fwd.mightHaveTerminator())
+    returned.insert_range(fwd.getTerminator()->getOperands());
+  auto cost = [&](Value value) { return isFree(value) || returned.contains(value) ? 0 : sizeBytes(value.getType()); };
+  return captureResiduals(fwd, tan, ResidualPrices{isCheap, cost});
+}
+
+SmallVector<Value> captureResiduals(Block &fwd, Block &tan, ir::CheckpointPolicy policy) {
+  if (policy == ir::CheckpointPolicy::EverythingSaveable)
+    return captureResiduals(fwd, tan, [](Value value) { return isa<BlockArgument>(value); });
+  auto isSaveable = [&](Operation *op) {
+    auto dot = dyn_cast_or_null<ir::DotGeneralOp>(op);
+    return dot && (policy == ir::CheckpointPolicy::DotsSaveable ||
+                   (policy == ir::CheckpointPolicy::DotsWithNoBatchDimsSaveable && dot.getLhsBatching().empty()));
+  };
+  auto canRecompute = [&](Operation *op) { return !isSaveable(op); };
+  auto cost = [&](Value value) {
+    return isa<BlockArgument>(value) || isSaveable(value.getDefiningOp()) ? 0 : VertexCut::kInfinite;
+  };
+  return captureResiduals(fwd, tan, ResidualPrices{canRecompute, cost});
+}
+
+} // namespace hjx

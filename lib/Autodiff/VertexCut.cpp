@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/Autodiff/VertexCut.h"
+
+#include <algorithm>
+
+namespace hjx {
+
+// Nodes 0 and 1 are source and sink; vertex v is nodes 2v + 2 (in) and 2v + 3 (out).
+static unsigned inOf(unsigned vertex) { return 2 * vertex + 2; }
+static unsigned outOf(unsigned vertex) { return 2 * vertex + 3; }
+
+void VertexCut::addArc(unsigned from, unsigned to, int64_t capacity) {
+  outgoing[from].push_back(arcs.size());
+  arcs.push_back({to, capacity});
+  outgoing[to].push_back(arcs.size());
+  arcs.push_back({from, 0});
+}
+
+unsigned VertexCut::addVertex(int64_t cost) {
+  unsigned vertex = (outgoing.size() - 2) / 2;
+  outgoing.resize(outgoing.size() + 2);
+  addArc(inOf(vertex), outOf(vertex), cost);
+  return vertex;
+}
+
+void VertexCut::addEdge(unsigned from, unsigned to) { addArc(outOf(from), inOf(to), kInfinite); }
+void VertexCut::markSource(unsigned vertex) { addArc(kSource, inOf(vertex), kInfinite); }
+void VertexCut::markSink(unsigned vertex) { addArc(outOf(vertex), kSink, kInfinite); }
+
+/// Distances to the sink along arcs with capacity left; is the source reached?
+bool VertexCut::findLevels() {
+  level.assign(outgoing.size(), -1);
+  std::vector<unsigned> queue{kSink};
+  level[kSink] = 0;
+  for (size_t i = 0; i < queue.size(); ++i)
+    for (unsigned arc : outgoing[queue[i]])
+      if (unsigned from = arcs[arc].to; arcs[arc ^ 1].capacity > 0 && level[from] < 0) {
+        level[from] = level[queue[i]] + 1;
+        queue.push_back(from);
+      }
+  return level[kSource] >= 0;
+}
+
+int64_t VertexCut::push(unsigned node, int64_t flow) {
+  if (node == kSink)
+    return flow;
+  for (unsigned &i = next[node]; i < outgoing[node].size(); ++i) {
+    unsigned arc = outgoing[node][i];
+    if (arcs[arc].capacity <= 0 || level[arcs[arc].to] != level[node] - 1)
+      continue;
+    if (int64_t pushed = push(arcs[arc].to, std::min(flow, arcs[arc].capacity))) {
+      arcs[arc].capacity -= pushed;
+      arcs[arc ^ 1].capacity += pushed;
+      return pushed;
+    }
+  }
+  return 0;
+}
+
+llvm::SmallVector<unsigned> VertexCut::solve() {
+  while (findLevels()) {
+    next.assign(outgoing.size(), 0);
+    while (push(kSource, kInfinite))
+      ;
+  }
+  // The last search marked what still reaches the sink: the smallest such side.
+  llvm::SmallVector<unsigned> cut;
+  for (unsigned vertex = 0; outOf(vertex) < outgoing.size(); ++vertex)
+    if (level[inOf(vertex)] < 0 && level[outOf(vertex)] >= 0)
+      cut.push_back(vertex);
+  return cut;
+}
+
+} // namespace hjx
