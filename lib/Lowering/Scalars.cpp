@@ -111,6 +111,21 @@ Value hjx::emitMul(LocBuilder &b, Kind kind, Value lhs, Value rhs) {
 // Conversions
 //===----------------------------------------------------------------------===//
 
+/// The f64 `value` as f32, rounded to odd: towards zero, with the last bit set where anything was
+/// cut off. Rounding that to a half gives what rounding `value` once would (Boldo & Melquiond 2005).
+static Value emitRoundToOdd(LocBuilder &b, Value value) {
+  Type f64 = b.getF64Type(), i32 = b.getI32Type();
+  Value nearest = arith::TruncFOp::create(b, b.getF32Type(), value);
+  Value back = arith::ExtFOp::create(b, f64, nearest);
+  Value isInexact = arith::CmpFOp::create(b, arith::CmpFPredicate::ONE, back, value);
+  Value isBeyond = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, math::AbsFOp::create(b, back).getResult(),
+                                         math::AbsFOp::create(b, value).getResult());
+  Value bits = arith::BitcastOp::create(b, i32, nearest);
+  Value towardsZero = arith::SubIOp::create(b, bits, arith::ExtUIOp::create(b, i32, isBeyond).getResult());
+  Value odd = arith::OrIOp::create(b, towardsZero, emitNumber(b, i32, 1));
+  return arith::BitcastOp::create(b, b.getF32Type(), arith::SelectOp::create(b, isInexact, odd, bits).getResult());
+}
+
 Value hjx::emitFloatCast(LocBuilder &b, Value value, Type type) {
   unsigned from = value.getType().getIntOrFloatBitWidth(), to = type.getIntOrFloatBitWidth();
   if (value.getType() == type)
@@ -119,9 +134,8 @@ Value hjx::emitFloatCast(LocBuilder &b, Value value, Type type) {
     return arith::ExtFOp::create(b, type, value);
   // f64 to a half, and between the halves, go by f32: targets have no instruction for the rest.
   if (from == 64 && to == 16)
-    value = arith::TruncFOp::create(b, b.getF32Type(), value);
-  value = widenHalf(b, value);
-  return arith::TruncFOp::create(b, type, value);
+    value = emitRoundToOdd(b, value);
+  return arith::TruncFOp::create(b, type, widenHalf(b, value));
 }
 
 /// Truncation towards zero that saturates and sends NaN to 0; the plain instruction is undefined
@@ -159,6 +173,29 @@ static Value emitIntegerCast(LocBuilder &b, Value value, Kind from, Type to) {
                               : arith::ExtUIOp::create(b, to, value).getResult();
 }
 
+/// The integer as f32 or f64, so that a cast to `to` is the only rounding.
+static Value emitIntegerToFloat(LocBuilder &b, Value value, Kind from, Type to) {
+  unsigned width = value.getType().getIntOrFloatBitWidth();
+  Type wide = isHalf(to) && width > 16 ? b.getF64Type() : widenHalf(to);
+  if (isHalf(to) && width == 64) {
+    // More digits than f64 has: rounds to odd first, by keeping 53 bits.
+    Type type = value.getType();
+    Value cut = arith::AndIOp::create(b, value, emitNumber(b, type, 0x7ff));
+    Value isCut = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, cut, emitNumber(b, type, 0));
+    Value sticky = arith::ShLIOp::create(b, arith::ExtUIOp::create(b, type, isCut).getResult(), emitNumber(b, type, 11));
+    Value kept = arith::OrIOp::create(b, arith::SubIOp::create(b, value, cut).getResult(), sticky);
+    Value magnitude = from == Kind::Signed ? arith::ShRSIOp::create(b, value, emitNumber(b, type, 53)).getResult()
+                                           : arith::ShRUIOp::create(b, value, emitNumber(b, type, 53)).getResult();
+    // 0 or -1: the number fits in 53 bits as it is.
+    Value fits = arith::CmpIOp::create(b, arith::CmpIPredicate::ule,
+                                       arith::AddIOp::create(b, magnitude, emitNumber(b, type, 1)).getResult(),
+                                       emitNumber(b, type, 1));
+    value = arith::SelectOp::create(b, fits, value, kept);
+  }
+  return from == Kind::Signed ? arith::SIToFPOp::create(b, wide, value).getResult()
+                              : arith::UIToFPOp::create(b, wide, value).getResult();
+}
+
 Value hjx::emitConvert(LocBuilder &b, Value value, Type from, Type to) {
   Kind fromKind = kindOf(from), toKind = kindOf(to);
   if (from == to)
@@ -173,10 +210,7 @@ Value hjx::emitConvert(LocBuilder &b, Value value, Type from, Type to) {
     return toKind == Kind::Float ? emitFloatCast(b, value, to) : emitFloatToInteger(b, value, cast<IntegerType>(to));
   if (toKind != Kind::Float)
     return emitIntegerCast(b, value, fromKind, signless(to));
-  Type wide = widenHalf(to);
-  Value number = fromKind == Kind::Signed ? arith::SIToFPOp::create(b, wide, value).getResult()
-                                          : arith::UIToFPOp::create(b, wide, value).getResult();
-  return emitFloatCast(b, number, to);
+  return emitFloatCast(b, emitIntegerToFloat(b, value, fromKind, to), to);
 }
 
 Value hjx::emitIndexAs(LocBuilder &b, Value index, Type type) {

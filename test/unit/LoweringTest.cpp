@@ -7,6 +7,7 @@
 // A test is a program; its arguments are made from their types. Many ops share one
 // program (one compilation); a failure names the result.
 #include "lib/Execution/CpuExecutable.h"
+#include "lib/Interpreter/Check.h"
 #include "lib/Interpreter/Compare.h"
 #include "lib/Interpreter/Interpreter.h"
 #include "lib/Pipelines/Pipelines.h"
@@ -45,7 +46,7 @@ HostArray makeArgument(RankedTensorType type, Values values, unsigned seed) {
   constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
   const double floats[] = {0.0,    -0.0,   1.0,    -1.0,  inf,   -inf,  nan,    0.5,     2.5,      -2.5,        1e-40, 1e-7,
                            -1e-7,  3.0e38, -127.5, 128.0, 255.9, 256.0, -0.999, 32767.5, 65536.0,  2147483647.0, 4294967296.0,
-                           -2147483649.0, 9.3e18, -9.3e18, 1.9e19, 88.0, -88.0, 0.3, 1e30, 7.25};
+                           -2147483649.0, 1 + 0x1p-8 + 0x1p-30, -1 - 0x1p-11 - 0x1p-40, 9.3e18, -9.3e18, 1.9e19, 88.0, -88.0, 0.3, 1e30, 7.25};
   for (int64_t i = 0; i < array.numElements(); ++i) {
     bool special = values == Values::Corners && generator() % 3 != 0;
     if (isa<hjx::ir::KeyType>(array.elementType())) {
@@ -58,7 +59,10 @@ HostArray makeArgument(RankedTensorType type, Values values, unsigned seed) {
       const APInt corners[] = {APInt::getZero(width),           APInt(width, 1),
                                APInt::getAllOnes(width),        APInt::getSignedMinValue(width),
                                APInt::getSignedMaxValue(width), APInt(64, width).trunc(width),
-                               APInt(64, width - 1).trunc(width)};
+                               APInt(64, width - 1).trunc(width),
+                               // Just above the middle of two bf16, and of two f16.
+                               APInt(64, (uint64_t(257) << 54) + 1).trunc(width),
+                               APInt(64, (uint64_t(2049) << 4) + 1).trunc(width)};
       int64_t low = values == Values::Indices ? -2 : -9, high = values == Values::Indices ? 7 : 9;
       int64_t plain = std::uniform_int_distribution<int64_t>(low, high)(generator);
       array.setInteger(i, special ? corners[generator() % std::size(corners)] : APInt(64, plain, true).trunc(width));
@@ -782,6 +786,55 @@ TEST_F(LoweringTest, CallsAreInlined) {
           "  hjx.yield %s : tensor<3xf32>\n}");
   p.returns("%v0", "tensor<3xf32>");
   check(p);
+}
+
+//===----------------------------------------------------------------------===//
+// The programs of test/run, whose check ops hold JAX's values
+//===----------------------------------------------------------------------===//
+
+TEST_F(LoweringTest, ProgramsWithChecks) {
+  for (StringRef file : {"higher_order", "jax_elementwise", "jax_movement", "jax_random", "jax_reduction", "rounding"}) {
+    std::string path = (HJX_TEST_DIR "/run/evaluate/" + file + ".mlir").str();
+    OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(path, &context);
+    ASSERT_TRUE(module) << path;
+    // One @main that computes what all functions compute, and returns the checks' operands.
+    OpBuilder b(&context);
+    b.setInsertionPointToEnd(module->getBody());
+    auto main = func::FuncOp::create(b, module->getLoc(), "main", b.getFunctionType({}, {}));
+    b.setInsertionPointToStart(main.addEntryBlock());
+    SmallVector<Value> returned;
+    SmallVector<Operation *> checks;
+    for (auto func : llvm::make_early_inc_range(module->getOps<func::FuncOp>())) {
+      if (func == main || func.isPrivate())
+        continue;
+      ASSERT_EQ(func.getNumArguments(), 0u) << func.getName().str();
+      IRMapping mapping;
+      for (Operation &op : func.front().without_terminator()) {
+        if (!isa<hjx::check::CheckDialect>(op.getDialect())) {
+          b.clone(op, mapping);
+          continue;
+        }
+        checks.push_back(&op);
+        for (Value operand : op.getOperands())
+          returned.push_back(mapping.lookup(operand));
+      }
+    }
+    ASSERT_FALSE(checks.empty());
+    func::ReturnOp::create(b, module->getLoc(), returned);
+    main.setType(b.getFunctionType({}, ValueRange(returned).getTypes()));
+    SmallVector<Type> types(main.getResultTypes());
+    OwningOpRef<ModuleOp> alone = ModuleOp::create(module->getLoc());
+    for (auto func : module->getOps<func::FuncOp>())
+      if (func == main || func.isPrivate())
+        alone->push_back(func.clone());
+    FailureOr<SmallVector<HostArray>> got = runCompiled(*alone, {}, types, /*fuse=*/true);
+    ASSERT_TRUE(succeeded(got)) << path;
+    ArrayRef<HostArray> rest = *got;
+    for (Operation *check : checks) {
+      EXPECT_TRUE(succeeded(hjx::compareCheckOperands(check, rest.take_front(check->getNumOperands()))));
+      rest = rest.drop_front(check->getNumOperands());
+    }
+  }
 }
 
 //===----------------------------------------------------------------------===//
