@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Derivatives of elementwise ops. Conventions at kinks and ties are JAX's:
-// abs'(0) = 0, max and min split a tie evenly, clamp is flat at its bounds.
+// abs'(0) = 1, max and min split a tie evenly, clamp is flat at its bounds.
+// One differs: d/dx x^0 is 0 at x = 0, too, where JAX has NaN.
 #include "lib/Autodiff/Rules/Rules.h"
 
 #include <numbers>
@@ -30,8 +31,6 @@ static Value times(emit::Builder &b, double factor, Value x) { return mul(b, ful
 static Value plus(emit::Builder &b, double term, Value x) { return add(b, fullLike(b, x, term), x); }
 
 static void populateUnary(RuleRegistry &rules) {
-  // |x|' = sign(x)
-  unary<AbsOp>(rules, [](emit::Builder &b, Value x, Value) { return sign(b, x); });
   // sqrt(x)' = 1 / (2 y)
   unary<SqrtOp>(rules, [](emit::Builder &b, Value, Value y) { return div(b, fullLike(b, y, 0.5), y); });
   // rsqrt(x)' = -y / (2 x)
@@ -59,6 +58,13 @@ static void populateUnary(RuleRegistry &rules) {
     return times(b, 0.5 / std::numbers::inv_sqrtpi, exp(b, mul(b, y, y)));
   });
 
+  // y = |x|;  y_dot = x_dot where x >= 0, else -x_dot
+  rules.of<AbsOp>().jvp = [](JvpContext &c) {
+    Value x = c.op->getOperand(0), dot = c.tangent(0);
+    Value isPositive = compare(c.b, ComparisonDirection::GE, x, fullLike(c.b, x, 0.0));
+    c.setTangent(0, select(c.b, isPositive, dot, neg(c.b, dot)));
+    return success();
+  };
   // y = log(x);  y_dot = x_dot / x        y = log1p(x);  y_dot = x_dot / (1 + x)
   rules.of<LogOp>().jvp = [](JvpContext &c) {
     c.setTangent(0, div(c.b, c.tangent(0), c.op->getOperand(0)));
