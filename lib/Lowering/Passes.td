@@ -19,6 +19,15 @@ def LowerRandom : Pass<"hjx-lower-random", "mlir::ModuleOp"> {
   let dependentDialects = ["::hjx::ir::HjxDialect"];
 }
 
+def JoinPads : Pass<"hjx-join-pads", "mlir::func::FuncOp"> {
+  let summary = "Concatenate what is added up from disjoint padded parts";
+  let description = [{
+    A sum of arrays that are zero outside of disjoint ranges of one dimension, the
+    form that the gradient of slices takes, becomes one concatenation.
+  }];
+  let dependentDialects = ["::hjx::ir::HjxDialect"];
+}
+
 def ConvertHjxToLinalg : Pass<"convert-hjx-to-linalg", "mlir::ModuleOp"> {
   let summary = "Lower array programs to linalg, tensor, arith, math and scf";
   let description = [{

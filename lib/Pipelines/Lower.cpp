@@ -29,6 +29,7 @@ void hjx::buildToTensorPipeline(OpPassManager &pm, const TensorPipelineOptions &
   // Without the inliner's own simplification of each function: one clean-up comes at the end.
   pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
   pm.addPass(createSymbolDCEPass());
+  pm.addNestedPass<func::FuncOp>(createJoinPads());
   pm.addPass(createCSEPass());
   pm.addPass(createConvertHjxToLinalg({options.fuse}));
   pm.addPass(createCanonicalizerPass());

@@ -867,4 +867,23 @@ TEST_F(LoweringTest, FusedAndApartAgree) {
   check(p, Values::Plain, /*fuse=*/false);
 }
 
+TEST_F(LoweringTest, SumsOfPads) {
+  for (StringRef element : {"f32", "ui8"}) {
+    Program p;
+    std::string whole = arrayType({3, 10}, element), scalar = arrayType({}, element);
+    std::string zero = p.value(llvm::formatv("hjx.constant dense<{0}> : {1}", isFloat(element) ? "0.0" : "0", scalar));
+    std::vector<std::string> parts;
+    for (auto [low, size] : {std::pair(4, 2), std::pair(0, 3), std::pair(3, 1)}) {
+      std::string part = arrayType({3, size}, element);
+      std::string x = p.argument(part);
+      parts.push_back(p.value(llvm::formatv("hjx.pad {0}, {1} low = [0, {2}] high = [0, {3}] interior = [0, 0] : ({4}, {5}) -> {6}", x,
+                                            zero, low, 10 - low - size, part, scalar, whole)));
+    }
+    std::string sum = p.value(llvm::formatv("hjx.add {0}, {1} : {2}", parts[0], parts[1], whole));
+    p.result(whole, llvm::formatv("hjx.add {0}, {1} : {2}", sum, parts[2], whole));
+    SCOPED_TRACE(element.str());
+    check(p, Values::Corners);
+  }
+}
+
 } // namespace
