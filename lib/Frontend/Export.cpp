@@ -60,9 +60,8 @@ void Module::record_function(const std::string &name, const Signature &signature
   Call call("Module::add", where);
   if (session.module().lookupSymbol(name))
     call.fail("the module has a function named " + name + " already", "give every function its own name");
-  session.recordMain(signature.leaves, f, call);
-  auto function = session.module().lookupSymbol<func::FuncOp>("main");
-  function.setSymName(name);
+  session.recordMain(signature.leaves, f, call, name);
+  auto function = session.module().lookupSymbol<func::FuncOp>(name);
 
   Builder b(&session.context());
   for (auto [i, argName] : llvm::enumerate(signature.names))

@@ -265,14 +265,15 @@ static std::vector<Aval> finishFunction(Frame &frame, const std::vector<Array> &
   return avals;
 }
 
-std::vector<Aval> Session::recordMain(llvm::ArrayRef<Array> arguments, FlatFunction body, const Call &call) {
+std::vector<Aval> Session::recordMain(llvm::ArrayRef<Array> arguments, FlatFunction body, const Call &call,
+                                      llvm::StringRef name) {
   std::vector<Aval> avals;
   for (const Array &argument : arguments)
     avals.push_back(avalOf(argument, call.name(), call.where()));
   Frame frame(*this, Frame::Kind::Function, avals, call.where());
   rootFrame = &frame;
   std::vector<Aval> results = finishFunction(frame, body(frame.arguments()), call);
-  addFunction("main", frame.take(), locationOf(call.where(), mlirContext));
+  addFunction(name, frame.take(), locationOf(call.where(), mlirContext));
   rootFrame = nullptr;
   return results;
 }

@@ -140,8 +140,10 @@ public:
   explicit Session(Constants constants, mlir::MLIRContext *context = nullptr);
   ~Session();
 
-  /// Records `body` as @main; arguments of the types of `arguments` come first, then lifted().
-  std::vector<Aval> recordMain(llvm::ArrayRef<Array> arguments, FlatFunction body, const Call &call);
+  /// Records `body` as a public function; arguments of the types of `arguments` come first, then
+  /// lifted(). The name must be free.
+  std::vector<Aval> recordMain(llvm::ArrayRef<Array> arguments, FlatFunction body, const Call &call,
+                               llvm::StringRef name = "main");
   /// Records `body` as a private function of the module, in a new frame.
   TracedFunction recordFunction(llvm::StringRef name, llvm::ArrayRef<Aval> arguments, FlatFunction body,
                                 const Call &call);

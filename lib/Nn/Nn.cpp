@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Layers and losses, written with the public API alone.
+#include <hjx/nn.h>
+
+#include <cmath>
+
+namespace hjx::nn {
+
+Linear linear_init(const Array &key, int64_t in, int64_t out, double stddev) {
+  return {random::normal(key, {in, out}) * stddev, zeros({out})};
+}
+
+Array linear(const Linear &layer, ArrayLike x) { return matmul(x, layer.kernel) + layer.bias; }
+
+LayerNorm layer_norm_init(int64_t features) { return {ones({features}), zeros({features})}; }
+
+Array layer_norm(const LayerNorm &layer, ArrayLike x, double epsilon) {
+  Array centred = x - mean(x, -1, keepdims);
+  Array variance = mean(square(centred), -1, keepdims);
+  return centred * rsqrt(variance + epsilon) * layer.scale + layer.bias;
+}
+
+Array causal_attention(ArrayLike q, ArrayLike k, ArrayLike v) {
+  const Array &queries = q.array;
+  int64_t length = queries.shape(-2), width = queries.shape(-1);
+  Array scores = matmul(q, swapaxes(k, -1, -2)) * (1.0 / std::sqrt(static_cast<double>(width)));
+  Array row = iota({length, length}, 0), column = iota({length, length}, 1);
+  return matmul(softmax(where(column <= row, scores, -1e10)), v);
+}
+
+Array causal_self_attention(ArrayLike qkv, int64_t heads) {
+  const Array &packed = qkv.array;
+  int64_t width = packed.shape(-1);
+  if (heads <= 0 || width % (3 * heads) != 0)
+    throw Error("causal_self_attention: expected a last dimension that is a multiple of 3 * " + std::to_string(heads) +
+                    " heads, got " + to_string(packed.shape()),
+                "choose heads that divide the width", qkv.where);
+  int64_t features = width / 3;
+  // [..., T, 3C] -> three of [..., heads, T, C / heads]
+  std::vector<int64_t> split_shape(packed.shape().begin(), packed.shape().end() - 1);
+  split_shape.insert(split_shape.end(), {heads, features / heads});
+  std::vector<Array> parts = split(packed, 3, -1);
+  for (Array &part : parts)
+    part = swapaxes(part.reshape(split_shape), -2, -3);
+  Array mixed = swapaxes(causal_attention(parts[0], parts[1], parts[2]), -2, -3);
+  std::vector<int64_t> joined(packed.shape().begin(), packed.shape().end());
+  joined.back() = features;
+  return mixed.reshape(joined);
+}
+
+Array dropout(ArrayLike x, double rate, const Array &key) {
+  const Array &values = x.array;
+  if (!(rate >= 0 && rate < 1))
+    throw Error("dropout: expected 0 <= rate < 1, got " + std::to_string(rate), "rate 0 keeps everything", x.where);
+  if (rate == 0)
+    return values;
+  Array kept = random::bernoulli(key, 1 - rate, values.shape());
+  return where(kept, values / (1 - rate), 0.0);
+}
+
+Array softmax_cross_entropy(ArrayLike logits, ArrayLike labels) {
+  Array scores = logits.array;
+  if (scores.dtype() == float16 || scores.dtype() == bfloat16)
+    scores = scores.astype(float32);
+  Array chosen = squeeze(take_along_axis(scores, expand_dims(labels, -1), -1), -1);
+  return logsumexp(scores, -1) - chosen;
+}
+
+} // namespace hjx::nn
