@@ -41,26 +41,40 @@ bool VertexCut::findLevels() {
   return level[kSource] >= 0;
 }
 
-int64_t VertexCut::push(unsigned node, int64_t flow) {
-  if (node == kSink)
-    return flow;
-  for (unsigned &i = next[node]; i < outgoing[node].size(); ++i) {
-    unsigned arc = outgoing[node][i];
-    if (arcs[arc].capacity <= 0 || level[arcs[arc].to] != level[node] - 1)
-      continue;
-    if (int64_t pushed = push(arcs[arc].to, std::min(flow, arcs[arc].capacity))) {
-      arcs[arc].capacity -= pushed;
-      arcs[arc ^ 1].capacity += pushed;
-      return pushed;
+/// Pushes flow along one path of descending levels; false when none is left.
+/// Paths can be as long as the program, so this does not recurse.
+bool VertexCut::augment() {
+  llvm::SmallVector<unsigned> path; // arcs
+  unsigned node = kSource;
+  while (node != kSink) {
+    unsigned &i = next[node];
+    while (i < outgoing[node].size() &&
+           (arcs[outgoing[node][i]].capacity <= 0 || level[arcs[outgoing[node][i]].to] != level[node] - 1))
+      ++i;
+    if (i < outgoing[node].size()) {
+      path.push_back(outgoing[node][i]);
+      node = arcs[path.back()].to;
+    } else if (path.empty()) {
+      return false;
+    } else { // a dead end: its arc leads nowhere in this round
+      node = arcs[path.pop_back_val() ^ 1].to;
+      ++next[node];
     }
   }
-  return 0;
+  int64_t flow = kInfinite;
+  for (unsigned arc : path)
+    flow = std::min(flow, arcs[arc].capacity);
+  for (unsigned arc : path) {
+    arcs[arc].capacity -= flow;
+    arcs[arc ^ 1].capacity += flow;
+  }
+  return true;
 }
 
 llvm::SmallVector<unsigned> VertexCut::solve() {
   while (findLevels()) {
     next.assign(outgoing.size(), 0);
-    while (push(kSource, kInfinite))
+    while (augment())
       ;
   }
   // The last search marked what still reaches the sink: the smallest such side.

@@ -39,7 +39,7 @@ private:
   };
   void addArc(unsigned from, unsigned to, int64_t capacity);
   bool findLevels();
-  int64_t push(unsigned node, int64_t flow);
+  bool augment();
 
   static constexpr unsigned kSource = 0, kSink = 1;
   std::vector<Arc> arcs;

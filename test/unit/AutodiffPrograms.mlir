@@ -301,3 +301,69 @@ func.func @descent(%x: tensor<2xf64>, %w: tensor<2xf64>) -> tensor<2xf64> {
   }
   return %last : tensor<2xf64>
 }
+
+// A carry whose tangent is always zero, though its op could have one.
+func.func private @steps(%x: tensor<f64>) -> tensor<f64> {
+  %y = hjx.floor %x : tensor<f64>
+  return %y : tensor<f64>
+}
+func.func private @steps_jvp(%x: tensor<f64>, %x_dot: tensor<f64>) -> (tensor<f64>, tensor<f64>) {
+  %zero = hjx.constant dense<0.0> : tensor<f64>
+  %y = hjx.floor %x : tensor<f64>
+  return %y, %zero : tensor<f64>, tensor<f64>
+}
+func.func @scan_zero_tangent(%c: tensor<f64>, %x: tensor<3xf64>) -> (tensor<f64>, tensor<f64>) {
+  %one = hjx.constant dense<1.0> : tensor<f64>
+  %r:2 = hjx.scan consts() inits(%one, %c) xs(%x) length = 3 : (tensor<f64>, tensor<f64>, tensor<3xf64>) -> (tensor<f64>, tensor<f64>) {
+  ^bb0(%n: tensor<f64>, %s: tensor<f64>, %xi: tensor<f64>):
+    %k = hjx.constant dense<1.0> : tensor<f64>
+    %p = hjx.mul %xi, %s : tensor<f64>
+    %q = hjx.mul %p, %n : tensor<f64>
+    %f = hjx.custom_jvp @steps(%xi) rule = @steps_jvp : (tensor<f64>) -> tensor<f64>
+    %m = hjx.add %f, %k : tensor<f64>
+    hjx.yield %m, %q : tensor<f64>, tensor<f64>
+  }
+  return %r#0, %r#1 : tensor<f64>, tensor<f64>
+}
+
+// A branch that keeps a random key: the other branch must give one, too.
+func.func private @noisy(%x: tensor<2xf64>, %k: tensor<!hjx.key<threefry2x32>>) -> tensor<2xf64> {
+  %bits = hjx.random_bits %k width = 8 shape = [2] : tensor<!hjx.key<threefry2x32>> -> tensor<2xui8>
+  %n = hjx.convert %bits : tensor<2xui8> -> tensor<2xf64>
+  %scale = hjx.constant dense<0.01> : tensor<2xf64>
+  %m = hjx.mul %n, %scale : tensor<2xf64>
+  %p = hjx.mul %m, %x : tensor<2xf64>
+  %y = hjx.sin %p : tensor<2xf64>
+  return %y : tensor<2xf64>
+}
+func.func @cond_key(%x: tensor<2xf64>, %i: tensor<i32>, %seed: tensor<ui32>) -> tensor<2xf64> {
+  %y = hjx.cond %i, inputs(%x, %seed) : (tensor<i32>, tensor<2xf64>, tensor<ui32>) -> tensor<2xf64> {
+  ^bb0(%a: tensor<2xf64>, %s: tensor<ui32>):
+    %k = hjx.random_seed %s : tensor<ui32> -> tensor<!hjx.key<threefry2x32>>
+    %z = hjx.checkpoint @noisy(%a, %k) : (tensor<2xf64>, tensor<!hjx.key<threefry2x32>>) -> tensor<2xf64>
+    hjx.yield %z : tensor<2xf64>
+  }, {
+  ^bb0(%a: tensor<2xf64>, %s: tensor<ui32>):
+    %z = hjx.exp %a : tensor<2xf64>
+    hjx.yield %z : tensor<2xf64>
+  }
+  return %y : tensor<2xf64>
+}
+
+// Mapping inside differentiating, and differentiating inside mapping.
+func.func private @poly(%x: tensor<f64>, %w: tensor<2xf64>) -> tensor<f64> {
+  %b = hjx.broadcast_in_dim %x shape = [2] dims = [] : tensor<f64> -> tensor<2xf64>
+  %p = hjx.mul %b, %w : tensor<2xf64>
+  %s = hjx.sin %p : tensor<2xf64>
+  %y = hjx.reduce_prod %s axes = [0] : tensor<2xf64> -> tensor<f64>
+  return %y : tensor<f64>
+}
+func.func private @slope(%x: tensor<f64>, %w: tensor<2xf64>) -> tensor<2xf64> {
+  %one = hjx.constant dense<1.0> : tensor<f64>
+  %y, %w_bar = hjx.vjp @poly(%x, %w) cotangents(%one) active = [false, true] : (tensor<f64>, tensor<2xf64>, tensor<f64>) -> (tensor<f64>, tensor<2xf64>)
+  return %w_bar : tensor<2xf64>
+}
+func.func @mapped_slopes(%x: tensor<3xf64>, %w: tensor<2xf64>) -> tensor<2x3xf64> {
+  %y = hjx.vmap @slope(%x, %w) in_axes = [0, -1] out_axes = [1] size = 3 : (tensor<3xf64>, tensor<2xf64>) -> tensor<2x3xf64>
+  return %y : tensor<2x3xf64>
+}
