@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Transposition of a block and of a function.
+#include "lib/Autodiff/Accumulate.h"
 #include "lib/Autodiff/Autodiff.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -34,7 +35,7 @@ FailureOr<SmallVector<Value>> transposeBlock(Autodiff &engine, Block &block, Arr
     if (!bar || !linear.contains(to))
       return;
     Value &sum = bars[to];
-    sum = sum ? ir::AddOp::create(builder, loc, sum, bar).getResult() : bar;
+    sum = addCotangents(builder, loc, sum, bar);
   };
   for (auto [yielded, bar] : llvm::zip_equal(block.getTerminator()->getOperands(), yieldBars))
     accumulate(yielded, bar, block.getTerminator()->getLoc());

@@ -13,6 +13,7 @@
 //   c * sin(x)            a further ys of the first loop, an xs of the second
 //
 // Which carries have tangents is known before anything is emitted (Activity.h).
+#include "lib/Autodiff/Accumulate.h"
 #include "lib/Autodiff/Activity.h"
 #include "lib/Autodiff/Autodiff.h"
 #include "lib/Autodiff/Residuals.h"
@@ -324,7 +325,7 @@ static LogicalResult scanTranspose(TransposeContext &c, ir::ScanOp scan) {
   SmallVector<Value> yielded;
   for (unsigned i = 0; i < numConsts; ++i)
     if (sums[i])
-      yielded.push_back((*bars)[i] ? ir::AddOp::create(b, loc, sums[i], (*bars)[i]).getResult() : sums[i]);
+      yielded.push_back((*bars)[i] ? addCotangents(b, loc, sums[i], (*bars)[i]) : sums[i]);
   for (unsigned i = 0; i < numCarries; ++i)
     if (hasCarryBar[i])
       yielded.push_back(instantiate(b, loc, (*bars)[numConsts + i], typeOf(numConsts + i)));
