@@ -8,11 +8,13 @@ using namespace mlir;
 using namespace hjx;
 
 static bool isReduction(Operation *op) {
-  return isa<ir::ReduceSumOp, ir::ReduceProdOp, ir::ReduceMaxOp, ir::ReduceMinOp, ir::ReduceAndOp, ir::ReduceOrOp,
-             ir::ArgmaxOp, ir::ArgminOp>(op);
+  return isa<ir::ReduceSumOp, ir::ReduceProdOp, ir::ReduceMaxOp, ir::ReduceMinOp, ir::ReduceAndOp,
+             ir::ReduceOrOp, ir::ArgmaxOp, ir::ArgminOp>(op);
 }
 
-static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+static ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
 
 Clusters::Clusters(func::FuncOp func, const LoweringRules &rules, bool fuse) {
   func.walk([&](Block *block) {
@@ -28,10 +30,12 @@ void Clusters::findOnlyRead(Block &block, const LoweringRules &rules) {
   auto looksThrough = [&](Operation *user, Operation *op) {
     if (isa<ir::TransposeOp>(op))
       return isa<ir::DotGeneralOp>(user);
-    return rules.isElementwise(user) || isReduction(user) || isa<ir::DotGeneralOp>(user) || onlyRead.contains(user);
+    return rules.isElementwise(user) || isReduction(user) || isa<ir::DotGeneralOp>(user) ||
+           onlyRead.contains(user);
   };
   for (Operation &op : llvm::reverse(block))
-    if (isLookedThrough(&op) && llvm::all_of(op.getUsers(), [&](Operation *user) { return looksThrough(user, &op); }))
+    if (isLookedThrough(&op) &&
+        llvm::all_of(op.getUsers(), [&](Operation *user) { return looksThrough(user, &op); }))
       onlyRead.insert(&op);
 }
 

@@ -36,7 +36,8 @@ public:
   /// The ops that the nest of `root` computes, in block order, `root` not among them.
   llvm::ArrayRef<mlir::Operation *> inside(mlir::Operation *root) const {
     auto it = members.find(root);
-    return it == members.end() ? llvm::ArrayRef<mlir::Operation *>() : llvm::ArrayRef<mlir::Operation *>(it->second);
+    return it == members.end() ? llvm::ArrayRef<mlir::Operation *>()
+                               : llvm::ArrayRef<mlir::Operation *>(it->second);
   }
 
 private:

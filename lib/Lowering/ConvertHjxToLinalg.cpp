@@ -24,9 +24,10 @@ FailureOr<SmallVector<Type>> lowerTypes(func::FuncOp func, TypeRange types, Stri
   for (auto [index, type] : llvm::enumerate(types)) {
     lowered.push_back(lowerType(type));
     if (!lowered.back())
-      return func.emitOpError(what) << " " << index
-                                    << ": expected an array of numbers or bools of static shape and without sharding, got "
-                                    << type << "\n  help: run hjx-to-lo first; it lowers keys";
+      return func.emitOpError(what)
+             << " " << index
+             << ": expected an array of numbers or bools of static shape and without sharding, got "
+             << type << "\n  help: run hjx-to-lo first; it lowers keys";
   }
   return lowered;
 }
@@ -44,7 +45,8 @@ LogicalResult convert(func::FuncOp func, bool fuse) {
 
   Block &old = func.front();
   LocBuilder b(func.getLoc(), func.getContext());
-  SmallVector<Location> locs = llvm::map_to_vector(old.getArguments(), [](BlockArgument arg) { return arg.getLoc(); });
+  SmallVector<Location> locs =
+      llvm::map_to_vector(old.getArguments(), [](BlockArgument arg) { return arg.getLoc(); });
   Block *fresh = b.createBlock(&func.getBody(), func.getBody().end(), *inputs, locs);
   Lowering lowering(rules, clusters, b);
   FailureOr<SmallVector<Value>> returned = lowering.emitBlock(old, fresh->getArguments());

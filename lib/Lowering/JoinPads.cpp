@@ -30,8 +30,9 @@ std::optional<Part> matchPart(Value value) {
     return std::nullopt;
   std::optional<double> padding = ir::getSplat(pad.getPaddingValue());
   auto isNegative = [](int64_t n) { return n < 0; };
-  if (!padding || *padding != 0 || std::signbit(*padding) || llvm::any_of(pad.getLow(), isNegative) ||
-      llvm::any_of(pad.getHigh(), isNegative) || llvm::any_of(pad.getInterior(), [](int64_t n) { return n != 0; }))
+  if (!padding || *padding != 0 || std::signbit(*padding) ||
+      llvm::any_of(pad.getLow(), isNegative) || llvm::any_of(pad.getHigh(), isNegative) ||
+      llvm::any_of(pad.getInterior(), [](int64_t n) { return n != 0; }))
     return std::nullopt;
   SmallVector<int64_t> padded;
   for (auto [dim, low, high] : llvm::enumerate(pad.getLow(), pad.getHigh()))
@@ -103,7 +104,8 @@ void eraseUnused(SmallVector<Operation *> ops) {
       if (Operation *maker = operand.getDefiningOp())
         makers.insert(maker);
     op->erase();
-    llvm::copy_if(makers, std::back_inserter(ops), [](Operation *maker) { return isOpTriviallyDead(maker); });
+    llvm::copy_if(makers, std::back_inserter(ops),
+                  [](Operation *maker) { return isOpTriviallyDead(maker); });
   }
 }
 

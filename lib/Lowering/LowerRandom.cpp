@@ -38,7 +38,8 @@ Type withWords(Type type) {
   if (!holdsKeys(type))
     return type;
   auto array = cast<RankedTensorType>(type);
-  return RankedTensorType::get(ir::insertAxis(array, array.getRank(), 2).getShape(), wordType(type.getContext()));
+  return RankedTensorType::get(ir::insertAxis(array, array.getRank(), 2).getShape(),
+                               wordType(type.getContext()));
 }
 
 SmallVector<int64_t> appended(ArrayRef<int64_t> list, int64_t entry) {
@@ -54,15 +55,20 @@ SmallVector<int64_t> appended(ArrayRef<int64_t> list, int64_t entry) {
 /// pad takes one value for all elements, but a key has two words: pads them apart and joins them.
 void padWords(ir::PadOp op) {
   Builder b(op.getLoc(), op);
-  Value words = ir::RandomUnwrapOp::create(b, op.getOperand()), padding = ir::RandomUnwrapOp::create(b, op.getPaddingValue());
+  Value words = ir::RandomUnwrapOp::create(b, op.getOperand()),
+        padding = ir::RandomUnwrapOp::create(b, op.getPaddingValue());
   SmallVector<int64_t> shape(typeOf(op.getOperand()).getShape());
   SmallVector<Value> padded;
   for (int64_t word = 0; word < 2; ++word) {
     SmallVector<int64_t> start(shape.size(), 0), ones(shape.size() + 1, 1);
-    Value part = emit::reshape(b, ir::SliceOp::create(b, words, appended(start, word), appended(shape, word + 1), ones), shape);
-    Value value = emit::reshape(b, ir::SliceOp::create(b, padding, ArrayRef<int64_t>{word}, ArrayRef<int64_t>{word + 1},
-                                                       ArrayRef<int64_t>{1}),
-                                {});
+    Value part = emit::reshape(
+        b, ir::SliceOp::create(b, words, appended(start, word), appended(shape, word + 1), ones),
+        shape);
+    Value value =
+        emit::reshape(b,
+                      ir::SliceOp::create(b, padding, ArrayRef<int64_t>{word},
+                                          ArrayRef<int64_t>{word + 1}, ArrayRef<int64_t>{1}),
+                      {});
     Value result = ir::PadOp::create(b, part, value, op.getLow(), op.getHigh(), op.getInterior());
     padded.push_back(emit::reshape(b, result, appended(typeOf(result).getShape(), 1)));
   }
@@ -96,13 +102,15 @@ LogicalResult adapt(Operation *op) {
       })
       .Case([&](ir::DynamicSliceOp op) {
         Builder b(op.getLoc(), op);
-        op.getStartIndicesMutable().append(emit::zeros(b, RankedTensorType::get({}, b.getI32Type())));
+        op.getStartIndicesMutable().append(
+            emit::zeros(b, RankedTensorType::get({}, b.getI32Type())));
         op.setSliceSizes(appended(op.getSliceSizes(), 2));
         return success();
       })
       .Case([&](ir::DynamicUpdateSliceOp op) {
         Builder b(op.getLoc(), op);
-        op.getStartIndicesMutable().append(emit::zeros(b, RankedTensorType::get({}, b.getI32Type())));
+        op.getStartIndicesMutable().append(
+            emit::zeros(b, RankedTensorType::get({}, b.getI32Type())));
         return success();
       })
       .Case([&](ir::GatherOp op) {
@@ -119,7 +127,8 @@ LogicalResult adapt(Operation *op) {
         if (int64_t dims = rank(op.getWhich())) {
           Builder b(op.getLoc(), op);
           SmallVector<int64_t> shape = appended(typeOf(op.getWhich()).getShape(), 2);
-          op.getWhichMutable().assign(emit::broadcastInDim(b, op.getWhich(), shape, ir::iotaDims(dims)));
+          op.getWhichMutable().assign(
+              emit::broadcastInDim(b, op.getWhich(), shape, ir::iotaDims(dims)));
         }
         return success();
       })
@@ -128,12 +137,14 @@ LogicalResult adapt(Operation *op) {
         return success();
       })
       // These say nothing about the last dimension.
-      .Case<ir::RevOp, ir::ConcatenateOp, ir::StopGradientOp, ir::OptBarrierOp, ir::ScanOp, ir::WhileOp, ir::CondOp, ir::YieldOp,
-            func::ReturnOp, func::CallOp, ir::RandomBitsOp, ir::RandomFoldInOp, ir::RandomSeedOp, ir::RandomSplitOp,
-            ir::RandomUnwrapOp, ir::RandomWrapOp>([](Operation *) { return success(); })
+      .Case<ir::RevOp, ir::ConcatenateOp, ir::StopGradientOp, ir::OptBarrierOp, ir::ScanOp,
+            ir::WhileOp, ir::CondOp, ir::YieldOp, func::ReturnOp, func::CallOp, ir::RandomBitsOp,
+            ir::RandomFoldInOp, ir::RandomSeedOp, ir::RandomSplitOp, ir::RandomUnwrapOp,
+            ir::RandomWrapOp>([](Operation *) { return success(); })
       .Default([](Operation *op) {
-        return op->emitOpError("moves random keys and has no form on their words\n"
-                               "  help: expand transforms first (hjx-to-pure), or use random_unwrap");
+        return op->emitOpError(
+            "moves random keys and has no form on their words\n"
+            "  help: expand transforms first (hjx-to-pure), or use random_unwrap");
       });
 }
 
@@ -151,7 +162,8 @@ Words splitWords(Builder &b, Value words) {
   shape.pop_back();
   auto word = [&](int64_t index) {
     SmallVector<int64_t> start(shape.size(), 0), ones(shape.size() + 1, 1);
-    Value slice = ir::SliceOp::create(b, words, appended(start, index), appended(shape, index + 1), ones);
+    Value slice =
+        ir::SliceOp::create(b, words, appended(start, index), appended(shape, index + 1), ones);
     return emit::reshape(b, slice, shape);
   };
   return {word(0), word(1)};
@@ -160,7 +172,9 @@ Words splitWords(Builder &b, Value words) {
 Value joinWords(Builder &b, Words words) {
   SmallVector<int64_t> shape = appended(typeOf(words.high).getShape(), 1);
   int64_t rank = shape.size();
-  return ir::ConcatenateOp::create(b, ValueRange{emit::reshape(b, words.high, shape), emit::reshape(b, words.low, shape)}, rank - 1);
+  return ir::ConcatenateOp::create(
+      b, ValueRange{emit::reshape(b, words.high, shape), emit::reshape(b, words.low, shape)},
+      rank - 1);
 }
 
 Words hash(Builder &b, Words key, Words count) {
@@ -179,7 +193,8 @@ Words counters(Builder &b, ArrayRef<int64_t> whole, int64_t first) {
   Type word = wordType(b.getContext());
   int64_t numElements = ShapedType::getNumElements(whole.drop_front(first));
   bool fits = numElements <= (int64_t(1) << 32);
-  RankedTensorType type = RankedTensorType::get(whole, fits ? word : IntegerType::get(b.getContext(), 64, IntegerType::Unsigned));
+  RankedTensorType type = RankedTensorType::get(
+      whole, fits ? word : IntegerType::get(b.getContext(), 64, IntegerType::Unsigned));
   Value index;
   for (int64_t dim = whole.size() - 1, stride = 1; dim >= first; stride *= whole[dim--]) {
     if (whole[dim] <= 1)
@@ -200,7 +215,9 @@ Words hashCounters(Builder &b, Value keys, ArrayRef<int64_t> shape) {
   SmallVector<int64_t> whole(typeOf(key.high).getShape());
   int64_t numKeyDims = whole.size();
   llvm::append_range(whole, shape);
-  auto spread = [&](Value word) { return emit::broadcastInDim(b, word, whole, ir::iotaDims(numKeyDims)); };
+  auto spread = [&](Value word) {
+    return emit::broadcastInDim(b, word, whole, ir::iotaDims(numKeyDims));
+  };
   return hash(b, {spread(key.high), spread(key.low)}, counters(b, whole, numKeyDims));
 }
 
@@ -236,14 +253,18 @@ void expand(Operation *op) {
                     .Case([&](ir::RandomBitsOp op) { return lowerBits(b, op); })
                     .Case([&](ir::RandomSeedOp op) { return lowerSeed(b, op); })
                     .Case([&](ir::RandomFoldInOp op) { return lowerFoldIn(b, op); })
-                    .Case([&](ir::RandomSplitOp op) { return joinWords(b, hashCounters(b, op.getKeys(), op.getShape())); })
-                    .Case<ir::RandomWrapOp, ir::RandomUnwrapOp>([](Operation *op) { return op->getOperand(0); });
+                    .Case([&](ir::RandomSplitOp op) {
+                      return joinWords(b, hashCounters(b, op.getKeys(), op.getShape()));
+                    })
+                    .Case<ir::RandomWrapOp, ir::RandomUnwrapOp>(
+                        [](Operation *op) { return op->getOperand(0); });
   op->getResult(0).replaceAllUsesWith(value);
   op->erase();
 }
 
 bool makesKeysOrBits(Operation *op) {
-  return isa<ir::RandomBitsOp, ir::RandomSeedOp, ir::RandomFoldInOp, ir::RandomSplitOp, ir::RandomWrapOp, ir::RandomUnwrapOp>(op);
+  return isa<ir::RandomBitsOp, ir::RandomSeedOp, ir::RandomFoldInOp, ir::RandomSplitOp,
+             ir::RandomWrapOp, ir::RandomUnwrapOp>(op);
 }
 
 //===----------------------------------------------------------------------===//
@@ -255,7 +276,8 @@ struct LowerRandom : impl::LowerRandomBase<LowerRandom> {
     ModuleOp module = getOperation();
     SmallVector<Operation *> movers;
     module.walk([&](Operation *op) {
-      if (llvm::any_of(op->getOperandTypes(), holdsKeys) || llvm::any_of(op->getResultTypes(), holdsKeys))
+      if (llvm::any_of(op->getOperandTypes(), holdsKeys) ||
+          llvm::any_of(op->getResultTypes(), holdsKeys))
         movers.push_back(op);
     });
     for (Operation *op : movers)
@@ -282,7 +304,8 @@ struct LowerRandom : impl::LowerRandomBase<LowerRandom> {
           change(block.getArguments());
       if (auto func = dyn_cast<func::FuncOp>(op)) {
         auto types = [](TypeRange types) { return llvm::map_to_vector(types, withWords); };
-        func.setType(FunctionType::get(func.getContext(), types(func.getArgumentTypes()), types(func.getResultTypes())));
+        func.setType(FunctionType::get(func.getContext(), types(func.getArgumentTypes()),
+                                       types(func.getResultTypes())));
       }
     });
   }

@@ -32,11 +32,13 @@ const LoweringRules &hjx::getLoweringRules() {
 void hjx::registerLoweringRules(RuleRegistry &registry) {
   for (StringRef name : getLoweringRules().names())
     registry[name].lowers = true;
-  // Terminators, what hjx-lower-random replaces, and what stands for its operand.
+  // Terminators, what inlining and hjx-lower-random replace, and what stands for its operand.
   for (StringRef name :
-       {ir::YieldOp::getOperationName(), ir::RandomBitsOp::getOperationName(), ir::RandomFoldInOp::getOperationName(),
-        ir::RandomSeedOp::getOperationName(), ir::RandomSplitOp::getOperationName(), ir::RandomUnwrapOp::getOperationName(),
-        ir::RandomWrapOp::getOperationName(), ir::StopGradientOp::getOperationName()})
+       {func::CallOp::getOperationName(), ir::YieldOp::getOperationName(),
+        ir::RandomBitsOp::getOperationName(), ir::RandomFoldInOp::getOperationName(),
+        ir::RandomSeedOp::getOperationName(), ir::RandomSplitOp::getOperationName(),
+        ir::RandomUnwrapOp::getOperationName(), ir::RandomWrapOp::getOperationName(),
+        ir::StopGradientOp::getOperationName()})
     registry[name].lowers = true;
 }
 
@@ -75,7 +77,8 @@ SmallVector<Value> LoweringRules::emitScalar(Operation *op, LocBuilder &b, Value
 
 Type hjx::lowerType(Type type) {
   auto array = dyn_cast<RankedTensorType>(type);
-  if (!array || array.getEncoding() || !array.hasStaticShape() || !array.getElementType().isIntOrFloat())
+  if (!array || array.getEncoding() || !array.hasStaticShape() ||
+      !array.getElementType().isIntOrFloat())
     return {};
   return array.clone(signless(array.getElementType()));
 }
@@ -110,7 +113,9 @@ static void emitElementwise(Operation *op, Lowering &l) {
     nest.initMaps.push_back(all);
   }
   nest.iterators.assign(shape.size(), utils::IteratorType::parallel);
-  nest.finish = [](LocBuilder &, ValueRange elements, ValueRange) { return llvm::to_vector(elements); };
+  nest.finish = [](LocBuilder &, ValueRange elements, ValueRange) {
+    return llvm::to_vector(elements);
+  };
   for (auto [result, value] : llvm::zip_equal(op->getResults(), emitNest(l, nest)))
     l.set(result, value);
 }
@@ -130,7 +135,9 @@ LogicalResult Lowering::emit(Operation *op) {
   if (const LoweringRule *rule = rules.find(op))
     return (*rule)(op, *this);
   if (isa<func::CallOp>(op))
-    return op->emitOpError("expected calls to be inlined\n  help: run inline before convert-hjx-to-linalg");
+    return op->emitOpError("expected calls to be inlined\n  help: run inline before "
+                           "convert-hjx-to-linalg; a function that "
+                           "calls itself cannot be lowered, hjx.while can");
   if (isa<ir::HjxDialect>(op->getDialect()) || op->getNumRegions() > 0)
     return emitMissingRule(op, "lower");
   Operation *copy = b.clone(*op, values); // Of the tensor stage already.

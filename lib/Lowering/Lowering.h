@@ -37,13 +37,13 @@ using LocBuilder = mlir::ImplicitLocOpBuilder;
 
 /// The result elements of `op` for one tuple of operand elements. f16 and bf16 elements
 /// come as f32, and results in f32 are rounded once, unless the rule is registered as raw.
-using ScalarRule = std::function<llvm::SmallVector<mlir::Value>(mlir::Operation *op, LocBuilder &b, mlir::ValueRange args)>;
+using ScalarRule = std::function<llvm::SmallVector<mlir::Value>(mlir::Operation *op, LocBuilder &b,
+                                                                mlir::ValueRange args)>;
 using LoweringRule = std::function<mlir::LogicalResult(mlir::Operation *op, Lowering &lowering)>;
 
 class LoweringRules {
 public:
-  template <typename Op>
-  void add(mlir::LogicalResult (*rule)(Op, Lowering &)) {
+  template <typename Op> void add(mlir::LogicalResult (*rule)(Op, Lowering &)) {
     rules[Op::getOperationName()] = [rule](mlir::Operation *op, Lowering &lowering) {
       return rule(mlir::cast<Op>(op), lowering);
     };
@@ -58,12 +58,15 @@ public:
         raw};
   }
   /// For ops with several results.
-  void addScalar(llvm::StringRef name, ScalarRule rule) { scalarRules[name] = {std::move(rule), false}; }
+  void addScalar(llvm::StringRef name, ScalarRule rule) {
+    scalarRules[name] = {std::move(rule), false};
+  }
 
   const LoweringRule *find(mlir::Operation *op) const;
   bool isElementwise(mlir::Operation *op) const;
   /// The result elements of the elementwise `op`, each of the result's (signless) element type.
-  llvm::SmallVector<mlir::Value> emitScalar(mlir::Operation *op, LocBuilder &b, mlir::ValueRange args) const;
+  llvm::SmallVector<mlir::Value> emitScalar(mlir::Operation *op, LocBuilder &b,
+                                            mlir::ValueRange args) const;
   llvm::SmallVector<llvm::StringRef> names() const;
 
 private:
@@ -99,7 +102,8 @@ public:
 
   /// Emits the ops of `block`, whose arguments are `arguments`, at the insertion point; returns
   /// the new values of the terminator's operands. The terminator itself is the caller's.
-  mlir::FailureOr<llvm::SmallVector<mlir::Value>> emitBlock(mlir::Block &block, mlir::ValueRange arguments);
+  mlir::FailureOr<llvm::SmallVector<mlir::Value>> emitBlock(mlir::Block &block,
+                                                            mlir::ValueRange arguments);
 
 private:
   mlir::LogicalResult emit(mlir::Operation *op);

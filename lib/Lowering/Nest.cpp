@@ -25,7 +25,8 @@ static SmallVector<int64_t> withoutUnits(ArrayRef<int64_t> shape) {
 
 /// Whether `op` only inserts or removes dimensions of size 1.
 static bool movesOnlyUnitDims(ir::ReshapeOp op) {
-  return withoutUnits(op.getOperand().getType().getShape()) == withoutUnits(op.getType().getShape());
+  return withoutUnits(op.getOperand().getType().getShape()) ==
+         withoutUnits(op.getType().getShape());
 }
 
 bool hjx::isLookedThrough(Operation *op) {
@@ -65,7 +66,8 @@ static SmallVector<AffineExpr> operandExprs(Operation *op, ArrayRef<AffineExpr> 
 static Read lookThrough(Read read, bool transposes) {
   SmallVector<AffineExpr> exprs(read.map.getResults());
   while (Operation *op = read.value.getDefiningOp()) {
-    if (op->getNumOperands() == 0 || !isLookedThrough(op) || (isa<ir::TransposeOp>(op) && !transposes))
+    if (op->getNumOperands() == 0 || !isLookedThrough(op) ||
+        (isa<ir::TransposeOp>(op) && !transposes))
       break;
     exprs = operandExprs(op, exprs);
     read.value = op->getOperand(0);
@@ -95,8 +97,8 @@ public:
 
     SmallVector<AffineMap> maps = inputMaps;
     llvm::append_range(maps, nest.initMaps);
-    auto generic = linalg::GenericOp::create(l.b, TypeRange(ValueRange(nest.inits)), inputs, nest.inits, maps,
-                                             nest.iterators,
+    auto generic = linalg::GenericOp::create(l.b, TypeRange(ValueRange(nest.inits)), inputs,
+                                             nest.inits, maps, nest.iterators,
                                              [&](OpBuilder &nested, Location loc, ValueRange args) {
                                                LocBuilder body(loc, nested);
                                                emitBody(body, args);
@@ -109,7 +111,8 @@ private:
   Read readOf(Value operand) {
     unsigned numLoops = nest.sizes.size();
     bool isScalar = typeOf(operand).getRank() == 0;
-    return {operand, isScalar ? AffineMap::get(numLoops, 0, l.b.getContext()) : l.b.getMultiDimIdentityMap(numLoops)};
+    return {operand, isScalar ? AffineMap::get(numLoops, 0, l.b.getContext())
+                              : l.b.getMultiDimIdentityMap(numLoops)};
   }
 
   bool isComputed(Value value) const { return computed.contains(value); }
@@ -166,7 +169,8 @@ private:
       for (Value operand : member->getOperands())
         operands.push_back(element(readOf(operand)));
       b.setLoc(member->getLoc());
-      for (auto [result, value] : llvm::zip_equal(member->getResults(), l.rules.emitScalar(member, b, operands)))
+      for (auto [result, value] :
+           llvm::zip_equal(member->getResults(), l.rules.emitScalar(member, b, operands)))
         elements[result] = value;
     }
     b.setLoc(l.b.getLoc());
@@ -196,7 +200,9 @@ private:
 };
 } // namespace
 
-SmallVector<Value> hjx::emitNest(Lowering &lowering, const Nest &nest) { return NestEmitter(lowering, nest).emit(); }
+SmallVector<Value> hjx::emitNest(Lowering &lowering, const Nest &nest) {
+  return NestEmitter(lowering, nest).emit();
+}
 
 static SmallVector<utils::IteratorType> parallelLoops(int64_t rank) {
   return SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel);
@@ -219,16 +225,17 @@ Value hjx::emitCopy(Lowering &lowering, Read read, RankedTensorType type,
 Value hjx::emitMap(LocBuilder &b, RankedTensorType type, ValueRange inputs,
                    function_ref<Value(LocBuilder &, ValueRange)> element) {
   SmallVector<AffineMap> maps(inputs.size() + 1, b.getMultiDimIdentityMap(type.getRank()));
-  auto generic = linalg::GenericOp::create(b, TypeRange{type}, inputs, emitEmpty(b, type), maps,
-                                           parallelLoops(type.getRank()),
-                                           [&](OpBuilder &nested, Location loc, ValueRange args) {
-                                             LocBuilder body(loc, nested);
-                                             linalg::YieldOp::create(body, element(body, args.drop_back()));
-                                           });
+  auto generic = linalg::GenericOp::create(
+      b, TypeRange{type}, inputs, emitEmpty(b, type), maps, parallelLoops(type.getRank()),
+      [&](OpBuilder &nested, Location loc, ValueRange args) {
+        LocBuilder body(loc, nested);
+        linalg::YieldOp::create(body, element(body, args.drop_back()));
+      });
   return generic.getResult(0);
 }
 
-Value hjx::emitGenerate(LocBuilder &b, RankedTensorType type, function_ref<Value(LocBuilder &, ValueRange)> element) {
+Value hjx::emitGenerate(LocBuilder &b, RankedTensorType type,
+                        function_ref<Value(LocBuilder &, ValueRange)> element) {
   return emitMap(b, type, {}, [&](LocBuilder &body, ValueRange) {
     SmallVector<Value> indices;
     for (int64_t dim = 0; dim < type.getRank(); ++dim)

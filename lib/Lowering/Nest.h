@@ -41,7 +41,9 @@ struct Nest {
   llvm::SmallVector<mlir::AffineMap> initMaps;
   llvm::SmallVector<mlir::utils::IteratorType> iterators;
   /// Yields the outputs' elements, given the reads' elements and the outputs' old ones.
-  std::function<llvm::SmallVector<mlir::Value>(LocBuilder &b, mlir::ValueRange elements, mlir::ValueRange accumulators)> finish;
+  std::function<llvm::SmallVector<mlir::Value>(LocBuilder &b, mlir::ValueRange elements,
+                                               mlir::ValueRange accumulators)>
+      finish;
 };
 
 /// Emits `nest`; returns one tensor per init.
@@ -49,16 +51,19 @@ llvm::SmallVector<mlir::Value> emitNest(Lowering &lowering, const Nest &nest);
 
 /// Emits the parallel nest that fills a new array of `type` (of the tensor stage) with the
 /// elements of `read`, each passed through `finish` if given.
-mlir::Value emitCopy(Lowering &lowering, Read read, mlir::RankedTensorType type,
-                     llvm::function_ref<mlir::Value(LocBuilder &b, mlir::Value element)> finish = nullptr);
+mlir::Value
+emitCopy(Lowering &lowering, Read read, mlir::RankedTensorType type,
+         llvm::function_ref<mlir::Value(LocBuilder &b, mlir::Value element)> finish = nullptr);
 
 /// A parallel nest over `type`'s elements that reads nothing by map: `element` gets the indices.
-mlir::Value emitGenerate(LocBuilder &b, mlir::RankedTensorType type,
-                         llvm::function_ref<mlir::Value(LocBuilder &b, mlir::ValueRange indices)> element);
+mlir::Value
+emitGenerate(LocBuilder &b, mlir::RankedTensorType type,
+             llvm::function_ref<mlir::Value(LocBuilder &b, mlir::ValueRange indices)> element);
 
 /// A parallel nest on values of the tensor stage, all of `type`'s shape.
-mlir::Value emitMap(LocBuilder &b, mlir::RankedTensorType type, mlir::ValueRange inputs,
-                    llvm::function_ref<mlir::Value(LocBuilder &b, mlir::ValueRange elements)> element);
+mlir::Value
+emitMap(LocBuilder &b, mlir::RankedTensorType type, mlir::ValueRange inputs,
+        llvm::function_ref<mlir::Value(LocBuilder &b, mlir::ValueRange elements)> element);
 
 mlir::Value emitEmpty(LocBuilder &b, mlir::RankedTensorType type);
 /// An array of `type` (of the tensor stage), every element `value`.

@@ -33,7 +33,8 @@ bool hjx::isHalf(Type type) { return type.isF16() || type.isBF16(); }
 Type hjx::widenHalf(Type type) { return isHalf(type) ? Float32Type::get(type.getContext()) : type; }
 
 Value hjx::widenHalf(LocBuilder &b, Value value) {
-  return isHalf(value.getType()) ? arith::ExtFOp::create(b, b.getF32Type(), value).getResult() : value;
+  return isHalf(value.getType()) ? arith::ExtFOp::create(b, b.getF32Type(), value).getResult()
+                                 : value;
 }
 
 //===----------------------------------------------------------------------===//
@@ -55,8 +56,9 @@ static TypedAttr extremeOf(Type type, bool least) {
   if (auto floatType = dyn_cast<FloatType>(type))
     return FloatAttr::get(floatType, APFloat::getInf(floatType.getFloatSemantics(), least));
   unsigned width = type.getIntOrFloatBitWidth();
-  APInt value = kindOf(type) == Kind::Signed ? (least ? APInt::getSignedMinValue(width) : APInt::getSignedMaxValue(width))
-                                             : (least ? APInt::getMinValue(width) : APInt::getMaxValue(width));
+  APInt value = kindOf(type) == Kind::Signed
+                    ? (least ? APInt::getSignedMinValue(width) : APInt::getSignedMaxValue(width))
+                    : (least ? APInt::getMinValue(width) : APInt::getMaxValue(width));
   return IntegerAttr::get(signless(type), value);
 }
 
@@ -98,7 +100,8 @@ Value hjx::emitMin(LocBuilder &b, Kind kind, Value lhs, Value rhs) {
 Value hjx::emitAdd(LocBuilder &b, Kind kind, Value lhs, Value rhs) {
   if (kind == Kind::Float)
     return arith::AddFOp::create(b, lhs, rhs);
-  return kind == Kind::Bool ? arith::OrIOp::create(b, lhs, rhs).getResult() : arith::AddIOp::create(b, lhs, rhs).getResult();
+  return kind == Kind::Bool ? arith::OrIOp::create(b, lhs, rhs).getResult()
+                            : arith::AddIOp::create(b, lhs, rhs).getResult();
 }
 
 Value hjx::emitMul(LocBuilder &b, Kind kind, Value lhs, Value rhs) {
@@ -112,18 +115,22 @@ Value hjx::emitMul(LocBuilder &b, Kind kind, Value lhs, Value rhs) {
 //===----------------------------------------------------------------------===//
 
 /// The f64 `value` as f32, rounded to odd: towards zero, with the last bit set where anything was
-/// cut off. Rounding that to a half gives what rounding `value` once would (Boldo & Melquiond 2005).
+/// cut off. Rounding that to a half gives what rounding `value` once would (Boldo & Melquiond
+/// 2005).
 static Value emitRoundToOdd(LocBuilder &b, Value value) {
   Type f64 = b.getF64Type(), i32 = b.getI32Type();
   Value nearest = arith::TruncFOp::create(b, b.getF32Type(), value);
   Value back = arith::ExtFOp::create(b, f64, nearest);
   Value isInexact = arith::CmpFOp::create(b, arith::CmpFPredicate::ONE, back, value);
-  Value isBeyond = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, math::AbsFOp::create(b, back).getResult(),
-                                         math::AbsFOp::create(b, value).getResult());
+  Value isBeyond =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, math::AbsFOp::create(b, back).getResult(),
+                            math::AbsFOp::create(b, value).getResult());
   Value bits = arith::BitcastOp::create(b, i32, nearest);
-  Value towardsZero = arith::SubIOp::create(b, bits, arith::ExtUIOp::create(b, i32, isBeyond).getResult());
+  Value towardsZero =
+      arith::SubIOp::create(b, bits, arith::ExtUIOp::create(b, i32, isBeyond).getResult());
   Value odd = arith::OrIOp::create(b, towardsZero, emitNumber(b, i32, 1));
-  return arith::BitcastOp::create(b, b.getF32Type(), arith::SelectOp::create(b, isInexact, odd, bits).getResult());
+  return arith::BitcastOp::create(b, b.getF32Type(),
+                                  arith::SelectOp::create(b, isInexact, odd, bits).getResult());
 }
 
 Value hjx::emitFloatCast(LocBuilder &b, Value value, Type type) {
@@ -147,11 +154,13 @@ static Value emitFloatToInteger(LocBuilder &b, Value value, IntegerType to) {
   unsigned width = to.getWidth();
   // Both bounds are exact: x is in range if low < x < high after truncation.
   double high = std::ldexp(1.0, isSigned ? width - 1 : width);
-  Value highBound = emitNumber(b, floatType, high), lowBound = emitNumber(b, floatType, isSigned ? -high : 0.0);
+  Value highBound = emitNumber(b, floatType, high),
+        lowBound = emitNumber(b, floatType, isSigned ? -high : 0.0);
   Value isAbove = arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, value, highBound);
   Value isInside = arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, value, lowBound);
   isInside = arith::AndIOp::create(
-      b, isInside, arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, value, highBound).getResult());
+      b, isInside,
+      arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, value, highBound).getResult());
   Value safe = arith::SelectOp::create(b, isInside, value, emitNumber(b, floatType, 0));
   Value inRange = isSigned ? arith::FPToSIOp::create(b, result, safe).getResult()
                            : arith::FPToUIOp::create(b, result, safe).getResult();
@@ -160,11 +169,13 @@ static Value emitFloatToInteger(LocBuilder &b, Value value, IntegerType to) {
   if (!isSigned) // Below 0 is 0 already.
     return saturated;
   Value isBelow = arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, value, lowBound);
-  return arith::SelectOp::create(b, isBelow, arith::ConstantOp::create(b, leastOf(to)).getResult(), saturated);
+  return arith::SelectOp::create(b, isBelow, arith::ConstantOp::create(b, leastOf(to)).getResult(),
+                                 saturated);
 }
 
 static Value emitIntegerCast(LocBuilder &b, Value value, Kind from, Type to) {
-  unsigned fromWidth = value.getType().getIntOrFloatBitWidth(), toWidth = to.getIntOrFloatBitWidth();
+  unsigned fromWidth = value.getType().getIntOrFloatBitWidth(),
+           toWidth = to.getIntOrFloatBitWidth();
   if (fromWidth == toWidth)
     return value;
   if (fromWidth > toWidth)
@@ -182,14 +193,17 @@ static Value emitIntegerToFloat(LocBuilder &b, Value value, Kind from, Type to) 
     Type type = value.getType();
     Value cut = arith::AndIOp::create(b, value, emitNumber(b, type, 0x7ff));
     Value isCut = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, cut, emitNumber(b, type, 0));
-    Value sticky = arith::ShLIOp::create(b, arith::ExtUIOp::create(b, type, isCut).getResult(), emitNumber(b, type, 11));
+    Value sticky = arith::ShLIOp::create(b, arith::ExtUIOp::create(b, type, isCut).getResult(),
+                                         emitNumber(b, type, 11));
     Value kept = arith::OrIOp::create(b, arith::SubIOp::create(b, value, cut).getResult(), sticky);
-    Value magnitude = from == Kind::Signed ? arith::ShRSIOp::create(b, value, emitNumber(b, type, 53)).getResult()
-                                           : arith::ShRUIOp::create(b, value, emitNumber(b, type, 53)).getResult();
+    Value magnitude = from == Kind::Signed
+                          ? arith::ShRSIOp::create(b, value, emitNumber(b, type, 53)).getResult()
+                          : arith::ShRUIOp::create(b, value, emitNumber(b, type, 53)).getResult();
     // 0 or -1: the number fits in 53 bits as it is.
-    Value fits = arith::CmpIOp::create(b, arith::CmpIPredicate::ule,
-                                       arith::AddIOp::create(b, magnitude, emitNumber(b, type, 1)).getResult(),
-                                       emitNumber(b, type, 1));
+    Value fits = arith::CmpIOp::create(
+        b, arith::CmpIPredicate::ule,
+        arith::AddIOp::create(b, magnitude, emitNumber(b, type, 1)).getResult(),
+        emitNumber(b, type, 1));
     value = arith::SelectOp::create(b, fits, value, kept);
   }
   return from == Kind::Signed ? arith::SIToFPOp::create(b, wide, value).getResult()
@@ -207,7 +221,8 @@ Value hjx::emitConvert(LocBuilder &b, Value value, Type from, Type to) {
     return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, value, zero);
   }
   if (fromKind == Kind::Float)
-    return toKind == Kind::Float ? emitFloatCast(b, value, to) : emitFloatToInteger(b, value, cast<IntegerType>(to));
+    return toKind == Kind::Float ? emitFloatCast(b, value, to)
+                                 : emitFloatToInteger(b, value, cast<IntegerType>(to));
   if (toKind != Kind::Float)
     return emitIntegerCast(b, value, fromKind, signless(to));
   return emitFloatCast(b, emitIntegerToFloat(b, value, fromKind, to), to);
@@ -229,5 +244,6 @@ Value hjx::emitClampedIndex(LocBuilder &b, Value element, Type type, int64_t lim
     return arith::MinUIOp::create(b, index, last);
   }
   Value index = arith::IndexCastOp::create(b, b.getIndexType(), element);
-  return arith::MaxSIOp::create(b, arith::MinSIOp::create(b, index, last), arith::ConstantIndexOp::create(b, 0));
+  return arith::MaxSIOp::create(b, arith::MinSIOp::create(b, index, last),
+                                arith::ConstantIndexOp::create(b, 0));
 }

@@ -38,8 +38,12 @@ void hjx::buildToTensorPipeline(OpPassManager &pm, const TensorPipelineOptions &
 }
 
 void hjx::registerPipelines() {
-  PassPipelineRegistration<>("hjx-to-pure", "Expand requests: programs of arrays, control flow and calls", buildToPurePipeline);
-  PassPipelineRegistration<>("hjx-to-lo", "Lower random keys: first-order programs on arrays of numbers", buildToLoPipeline);
+  PassPipelineRegistration<>("hjx-to-pure",
+                             "Expand requests: programs of arrays, control flow and calls",
+                             buildToPurePipeline);
+  PassPipelineRegistration<>("hjx-to-lo",
+                             "Lower random keys: first-order programs on arrays of numbers",
+                             buildToLoPipeline);
   PassPipelineRegistration<>("hjx-to-tensor", "Lower to linalg on tensors",
                              [](OpPassManager &pm) { buildToTensorPipeline(pm); });
 }

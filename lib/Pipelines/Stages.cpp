@@ -10,8 +10,8 @@ using namespace mlir;
 using namespace hjx;
 
 static bool isRequest(Operation *op) {
-  return isa<ir::JvpOp, ir::VjpOp, ir::LinearizeOp, ir::ApplyLinearOp, ir::ApplyTransposeOp, ir::VmapOp, ir::CheckpointOp,
-             ir::CustomJvpOp, ir::CustomVjpOp, ir::CustomLinOp>(op);
+  return isa<ir::JvpOp, ir::VjpOp, ir::LinearizeOp, ir::ApplyLinearOp, ir::ApplyTransposeOp,
+             ir::VmapOp, ir::CheckpointOp, ir::CustomJvpOp, ir::CustomVjpOp, ir::CustomLinOp>(op);
 }
 
 static StringRef nameOf(Stage stage) {
@@ -55,7 +55,9 @@ static StringRef objection(Operation *op, Stage stage) {
   if (isa<func::CallOp>(op))
     return "calls are inlined";
   StringRef dialect = op->getName().getDialectNamespace();
-  bool isAllowed = isa<ir::OptBarrierOp>(op) || llvm::is_contained({"arith", "builtin", "func", "linalg", "math", "scf", "tensor"}, dialect);
+  bool isAllowed =
+      isa<ir::OptBarrierOp>(op) ||
+      llvm::is_contained({"arith", "builtin", "func", "linalg", "math", "scf", "tensor"}, dialect);
   return isAllowed ? "" : "expected ops of arith, func, linalg, math, scf and tensor only";
 }
 
@@ -71,7 +73,8 @@ LogicalResult hjx::verifyStage(ModuleOp module, Stage stage) {
       llvm::append_range(types, region.getArgumentTypes());
     for (Type type : types)
       if (StringRef reason = objection(type, stage); !reason.empty()) {
-        op->emitOpError("has the type ") << type << ", which is not allowed at the " << nameOf(stage) << " stage: " << reason;
+        op->emitOpError("has the type ")
+            << type << ", which is not allowed at the " << nameOf(stage) << " stage: " << reason;
         return WalkResult::interrupt();
       }
     return WalkResult::advance();
@@ -102,5 +105,7 @@ struct VerifyStagePass : PassWrapper<VerifyStagePass, OperationPass<ModuleOp>> {
 };
 } // namespace
 
-std::unique_ptr<Pass> hjx::createVerifyStagePass(Stage stage) { return std::make_unique<VerifyStagePass>(stage); }
+std::unique_ptr<Pass> hjx::createVerifyStagePass(Stage stage) {
+  return std::make_unique<VerifyStagePass>(stage);
+}
 void hjx::registerVerifyStagePass() { PassRegistration<VerifyStagePass>(); }

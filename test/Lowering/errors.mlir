@@ -21,3 +21,19 @@ func.func @requests(%x: tensor<f32>) -> tensor<f32> {
   %y = hjx.checkpoint @f(%x) : (tensor<f32>) -> tensor<f32>
   return %y : tensor<f32>
 }
+
+// -----
+
+func.func private @again(%x: tensor<f32>) -> tensor<f32> {
+  // expected-error@+1 {{a function that calls itself cannot be lowered}}
+  %y = func.call @again(%x) : (tensor<f32>) -> tensor<f32>
+  return %y : tensor<f32>
+}
+
+// -----
+
+// expected-error@+1 {{result 0: expected an array of numbers or bools of static shape and without sharding, got 'tensor<?xf32>'}}
+func.func @dynamic(%x: tensor<2xf32>) -> tensor<?xf32> {
+  %y = tensor.cast %x : tensor<2xf32> to tensor<?xf32>
+  return %y : tensor<?xf32>
+}

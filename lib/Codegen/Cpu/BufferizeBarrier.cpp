@@ -13,13 +13,18 @@ using namespace mlir::bufferization;
 
 namespace {
 struct BarrierModel : BufferizableOpInterface::ExternalModel<BarrierModel, hjx::ir::OptBarrierOp> {
-  bool bufferizesToMemoryRead(Operation *, OpOperand &, const AnalysisState &) const { return false; }
-  bool bufferizesToMemoryWrite(Operation *, OpOperand &, const AnalysisState &) const { return false; }
-  AliasingValueList getAliasingValues(Operation *op, OpOperand &operand, const AnalysisState &) const {
+  bool bufferizesToMemoryRead(Operation *, OpOperand &, const AnalysisState &) const {
+    return false;
+  }
+  bool bufferizesToMemoryWrite(Operation *, OpOperand &, const AnalysisState &) const {
+    return false;
+  }
+  AliasingValueList getAliasingValues(Operation *op, OpOperand &operand,
+                                      const AnalysisState &) const {
     return {{op->getResult(operand.getOperandNumber()), BufferRelation::Equivalent}};
   }
-  LogicalResult bufferize(Operation *op, RewriterBase &rewriter, const BufferizationOptions &options,
-                          BufferizationState &state) const {
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options, BufferizationState &state) const {
     SmallVector<Value> buffers;
     for (Value operand : op->getOperands()) {
       FailureOr<Value> buffer = getBuffer(rewriter, operand, options, state);

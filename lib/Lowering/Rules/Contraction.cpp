@@ -17,8 +17,9 @@ using namespace hjx;
 namespace {
 
 /// Which loop each dimension of one operand walks.
-SmallVector<AffineExpr> loopsOf(LocBuilder &b, int64_t rank, ArrayRef<int64_t> batch, ArrayRef<int64_t> contract,
-                                ArrayRef<int64_t> free, int64_t firstFree, int64_t firstContract) {
+SmallVector<AffineExpr> loopsOf(LocBuilder &b, int64_t rank, ArrayRef<int64_t> batch,
+                                ArrayRef<int64_t> contract, ArrayRef<int64_t> free,
+                                int64_t firstFree, int64_t firstContract) {
   SmallVector<AffineExpr> exprs(rank);
   for (auto [i, dim] : llvm::enumerate(batch))
     exprs[dim] = b.getAffineDimExpr(i);
@@ -31,37 +32,46 @@ SmallVector<AffineExpr> loopsOf(LocBuilder &b, int64_t rank, ArrayRef<int64_t> b
 
 /// The transpose that is the only user of the product and needs an array, if there is one.
 ir::TransposeOp soleTranspose(ir::DotGeneralOp op, const Clusters &clusters) {
-  auto transpose = op->hasOneUse() ? dyn_cast<ir::TransposeOp>(*op->user_begin()) : ir::TransposeOp();
+  auto transpose =
+      op->hasOneUse() ? dyn_cast<ir::TransposeOp>(*op->user_begin()) : ir::TransposeOp();
   return transpose && !clusters.isOnlyRead(transpose) ? transpose : ir::TransposeOp();
 }
 
 LogicalResult lowerDotGeneral(ir::DotGeneralOp op, Lowering &l) {
   RankedTensorType lhs = op.getLhs().getType(), rhs = op.getRhs().getType(), product = op.getType();
-  SmallVector<int64_t> lhsFree = ir::dimsExcept(lhs.getRank(), op.getLhsBatching(), op.getLhsContracting());
-  SmallVector<int64_t> rhsFree = ir::dimsExcept(rhs.getRank(), op.getRhsBatching(), op.getRhsContracting());
+  SmallVector<int64_t> lhsFree =
+      ir::dimsExcept(lhs.getRank(), op.getLhsBatching(), op.getLhsContracting());
+  SmallVector<int64_t> rhsFree =
+      ir::dimsExcept(rhs.getRank(), op.getRhsBatching(), op.getRhsContracting());
   int64_t numBatch = op.getLhsBatching().size(), numOut = product.getRank();
   int64_t numLoops = numOut + op.getLhsContracting().size();
-  auto map = [&](ArrayRef<AffineExpr> exprs) { return AffineMap::get(numLoops, 0, exprs, l.b.getContext()); };
+  auto map = [&](ArrayRef<AffineExpr> exprs) {
+    return AffineMap::get(numLoops, 0, exprs, l.b.getContext());
+  };
 
   Nest nest;
   nest.sizes = llvm::to_vector(product.getShape());
   llvm::append_range(nest.sizes, ir::pickDims(lhs.getShape(), op.getLhsContracting()));
-  nest.reads = {{op.getLhs(), map(loopsOf(l.b, lhs.getRank(), op.getLhsBatching(), op.getLhsContracting(), lhsFree,
-                                          numBatch, numOut))},
-                {op.getRhs(), map(loopsOf(l.b, rhs.getRank(), op.getRhsBatching(), op.getRhsContracting(), rhsFree,
-                                          numBatch + lhsFree.size(), numOut))}};
+  nest.reads = {
+      {op.getLhs(), map(loopsOf(l.b, lhs.getRank(), op.getLhsBatching(), op.getLhsContracting(),
+                                lhsFree, numBatch, numOut))},
+      {op.getRhs(), map(loopsOf(l.b, rhs.getRank(), op.getRhsBatching(), op.getRhsContracting(),
+                                rhsFree, numBatch + lhsFree.size(), numOut))}};
   nest.lookThroughTransposes = true;
 
-  SmallVector<AffineExpr> outLoops = llvm::map_to_vector(ir::iotaDims(numOut), [&](int64_t dim) { return l.b.getAffineDimExpr(dim); });
+  SmallVector<AffineExpr> outLoops = llvm::map_to_vector(
+      ir::iotaDims(numOut), [&](int64_t dim) { return l.b.getAffineDimExpr(dim); });
   ir::TransposeOp transpose = soleTranspose(op, l.clusters);
   RankedTensorType result = lowerArrayType(transpose ? transpose.getType() : product);
   if (transpose)
-    outLoops = llvm::map_to_vector(transpose.getPermutation(), [&](int64_t dim) { return l.b.getAffineDimExpr(dim); });
+    outLoops = llvm::map_to_vector(transpose.getPermutation(),
+                                   [&](int64_t dim) { return l.b.getAffineDimExpr(dim); });
   RankedTensorType accumulated = result.clone(widenHalf(result.getElementType()));
   Type from = lhs.getElementType(), to = product.getElementType();
   auto multiply = [&](LocBuilder &b, ValueRange elements) {
     Type wide = widenHalf(to);
-    return emitMul(b, kindOf(to), emitConvert(b, elements[0], from, wide), emitConvert(b, elements[1], from, wide));
+    return emitMul(b, kindOf(to), emitConvert(b, elements[0], from, wide),
+                   emitConvert(b, elements[1], from, wide));
   };
   nest.iterators.assign(numOut, utils::IteratorType::parallel);
   nest.initMaps = {map(outLoops)};
@@ -80,11 +90,15 @@ LogicalResult lowerDotGeneral(ir::DotGeneralOp op, Lowering &l) {
   }
   Value value = emitNest(l, nest)[0];
   if (value.getType() != result)
-    value = emitMap(l.b, result, value, [&](LocBuilder &b, ValueRange elements) { return emitFloatCast(b, elements[0], to); });
+    value = emitMap(l.b, result, value, [&](LocBuilder &b, ValueRange elements) {
+      return emitFloatCast(b, elements[0], to);
+    });
   l.set(transpose ? transpose.getResult() : op.getResult(), value);
   return success();
 }
 
 } // namespace
 
-void hjx::registerContractionLowering(LoweringRules &rules) { rules.add<ir::DotGeneralOp>(lowerDotGeneral); }
+void hjx::registerContractionLowering(LoweringRules &rules) {
+  rules.add<ir::DotGeneralOp>(lowerDotGeneral);
+}

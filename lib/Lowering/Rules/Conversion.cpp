@@ -13,7 +13,8 @@ using namespace hjx;
 namespace {
 
 Value emitConversion(ir::ConvertOp op, LocBuilder &b, ValueRange args) {
-  return emitConvert(b, args[0], op.getOperand().getType().getElementType(), op.getType().getElementType());
+  return emitConvert(b, args[0], op.getOperand().getType().getElementType(),
+                     op.getType().getElementType());
 }
 
 Value castBits(LocBuilder &b, Value value, Type type) {
@@ -31,7 +32,8 @@ Value emitOffset(LocBuilder &b, int64_t dim, int64_t width, Type type) {
 }
 
 LogicalResult lowerBitcast(ir::BitcastOp op, Lowering &l) {
-  RankedTensorType from = lowerArrayType(op.getOperand().getType()), to = lowerArrayType(op.getType());
+  RankedTensorType from = lowerArrayType(op.getOperand().getType()),
+                   to = lowerArrayType(op.getType());
   int64_t fromWidth = from.getElementTypeBitWidth(), toWidth = to.getElementTypeBitWidth();
   Type fromBits = l.b.getIntegerType(fromWidth), toBits = l.b.getIntegerType(toWidth);
   int64_t partDim = std::min(from.getRank(), to.getRank());
@@ -39,7 +41,8 @@ LogicalResult lowerBitcast(ir::BitcastOp op, Lowering &l) {
     AffineMap wholes = l.b.getMultiDimIdentityMap(to.getRank()).getMajorSubMap(partDim);
     l.set(op, emitCopy(l, {op.getOperand(), wholes}, to, [&](LocBuilder &b, Value whole) -> Value {
             Value bits = castBits(b, whole, fromBits);
-            Value shifted = arith::ShRUIOp::create(b, bits, emitOffset(b, partDim, toWidth, fromBits));
+            Value shifted =
+                arith::ShRUIOp::create(b, bits, emitOffset(b, partDim, toWidth, fromBits));
             return castBits(b, arith::TruncIOp::create(b, toBits, shifted), to.getElementType());
           }));
     return success();

@@ -15,8 +15,7 @@ namespace {
 // Shapes of rules
 //===----------------------------------------------------------------------===//
 
-template <typename Op, typename ScalarOp>
-Value emitOne(Op, LocBuilder &b, ValueRange args) {
+template <typename Op, typename ScalarOp> Value emitOne(Op, LocBuilder &b, ValueRange args) {
   return ScalarOp::create(b, args);
 }
 
@@ -35,7 +34,9 @@ Value compareIntegers(LocBuilder &b, arith::CmpIPredicate predicate, Value lhs, 
 Value select(LocBuilder &b, Value which, Value ifTrue, Value ifFalse) {
   return arith::SelectOp::create(b, which, ifTrue, ifFalse);
 }
-Value numberLike(LocBuilder &b, Value like, double value) { return emitNumber(b, like.getType(), value); }
+Value numberLike(LocBuilder &b, Value like, double value) {
+  return emitNumber(b, like.getType(), value);
+}
 
 //===----------------------------------------------------------------------===//
 // Unary
@@ -88,12 +89,16 @@ Value emitRound(ir::RoundOp op, LocBuilder &b, ValueRange args) {
 // e^-|x| cannot overflow, and keeps the tail of negative x down to subnormals.
 Value emitSigmoid(ir::LogisticOp, LocBuilder &b, ValueRange args) {
   Value x = args[0], one = numberLike(b, x, 1);
-  Value e = math::ExpOp::create(b, arith::NegFOp::create(b, math::AbsFOp::create(b, x).getResult()).getResult());
+  Value e = math::ExpOp::create(
+      b, arith::NegFOp::create(b, math::AbsFOp::create(b, x).getResult()).getResult());
   Value isNegative = compareFloats(b, arith::CmpFPredicate::OLT, x, numberLike(b, x, 0));
-  return arith::DivFOp::create(b, select(b, isNegative, e, one), arith::AddFOp::create(b, e, one).getResult());
+  return arith::DivFOp::create(b, select(b, isNegative, e, one),
+                               arith::AddFOp::create(b, e, one).getResult());
 }
 
-Value emitErfInverse(ir::ErfInvOp, LocBuilder &b, ValueRange args) { return emitErfInv(b, args[0]); }
+Value emitErfInverse(ir::ErfInvOp, LocBuilder &b, ValueRange args) {
+  return emitErfInv(b, args[0]);
+}
 
 Value emitNot(ir::NotOp, LocBuilder &b, ValueRange args) {
   return arith::XOrIOp::create(b, args[0], numberLike(b, args[0], -1));
@@ -114,7 +119,8 @@ Value emitSub(ir::SubOp op, LocBuilder &b, ValueRange args) {
   return arith::SubIOp::create(b, args[0], args[1]);
 }
 
-/// The divisor with what the instruction must not see (0, and -1 under the least integer) replaced by 1.
+/// The divisor with what the instruction must not see (0, and -1 under the least integer) replaced
+/// by 1.
 struct SafeDivisor {
   Value isZero, isMinusOne, divisor;
 };
@@ -124,7 +130,8 @@ SafeDivisor makeSafe(LocBuilder &b, Kind kind, Value divisor) {
   safe.isZero = compareIntegers(b, arith::CmpIPredicate::eq, divisor, numberLike(b, divisor, 0));
   safe.divisor = select(b, safe.isZero, one, divisor);
   if (kind == Kind::Signed) {
-    safe.isMinusOne = compareIntegers(b, arith::CmpIPredicate::eq, divisor, numberLike(b, divisor, -1));
+    safe.isMinusOne =
+        compareIntegers(b, arith::CmpIPredicate::eq, divisor, numberLike(b, divisor, -1));
     safe.divisor = select(b, safe.isMinusOne, one, safe.divisor);
   }
   return safe;
@@ -150,8 +157,9 @@ Value emitRem(ir::RemOp op, LocBuilder &b, ValueRange args) {
   if (kind == Kind::Float)
     return arith::RemFOp::create(b, args[0], args[1]);
   SafeDivisor safe = makeSafe(b, kind, args[1]);
-  Value remainder = kind == Kind::Unsigned ? arith::RemUIOp::create(b, args[0], safe.divisor).getResult()
-                                           : arith::RemSIOp::create(b, args[0], safe.divisor).getResult();
+  Value remainder = kind == Kind::Unsigned
+                        ? arith::RemUIOp::create(b, args[0], safe.divisor).getResult()
+                        : arith::RemSIOp::create(b, args[0], safe.divisor).getResult();
   return select(b, safe.isZero, args[0], remainder);
 }
 
@@ -161,8 +169,7 @@ Value isBelowWidth(LocBuilder &b, Value amount) {
 }
 
 /// Shifts that leave nothing when the amount is not below the width.
-template <typename Op, typename ShiftOp>
-Value emitShift(Op, LocBuilder &b, ValueRange args) {
+template <typename Op, typename ShiftOp> Value emitShift(Op, LocBuilder &b, ValueRange args) {
   Value zero = numberLike(b, args[0], 0), fits = isBelowWidth(b, args[1]);
   // The instruction must not see a large amount, even where its result is not selected.
   Value amount = select(b, fits, args[1], zero);
@@ -205,7 +212,8 @@ Value emitCompare(ir::CompareOp op, LocBuilder &b, ValueRange args) {
   Kind kind = kindOf(op.getLhs().getType());
   if (kind == Kind::Float)
     return compareFloats(b, predicates.floats, args[0], args[1]);
-  return compareIntegers(b, kind == Kind::Signed ? predicates.signedInts : predicates.unsignedInts, args[0], args[1]);
+  return compareIntegers(b, kind == Kind::Signed ? predicates.signedInts : predicates.unsignedInts,
+                         args[0], args[1]);
 }
 
 Value emitSelectN(ir::SelectNOp op, LocBuilder &b, ValueRange args) {
@@ -218,7 +226,9 @@ Value emitSelectN(ir::SelectNOp op, LocBuilder &b, ValueRange args) {
   // Clamped at both ends: below 1 is case 0, at least k is case k or a later one.
   Value chosen = cases[0];
   for (size_t k = 1; k < cases.size(); ++k)
-    chosen = select(b, compareIntegers(b, arith::CmpIPredicate::sge, which, numberLike(b, which, k)), cases[k], chosen);
+    chosen =
+        select(b, compareIntegers(b, arith::CmpIPredicate::sge, which, numberLike(b, which, k)),
+               cases[k], chosen);
   return chosen;
 }
 

@@ -3,8 +3,10 @@
 // Control flow. Regions of hjx name every value they use; those of scf see what is
 // outside, so constants and inputs are simply used there.
 //
-//   hjx.scan consts(%w) inits(%h) xs(%x) length = 3     scf.for %i = 0 to 3 iter_args(%h, %ys = tensor.empty)
-//     ^(%w, %h, %xi): yield %h2, %y                       extract_slice %x[%i, ..]; ..; insert_slice %y into %ys[%i, ..]
+//   hjx.scan consts(%w) inits(%h) xs(%x) length = 3     scf.for %i = 0 to 3 iter_args(%h, %ys =
+//   tensor.empty)
+//     ^(%w, %h, %xi): yield %h2, %y                       extract_slice %x[%i, ..]; ..;
+//     insert_slice %y into %ys[%i, ..]
 #include "lib/Lowering/Nest.h"
 #include "lib/Lowering/Scalars.h"
 
@@ -52,14 +54,16 @@ LogicalResult lowerScan(ir::ScanOp op, Lowering &l) {
       auto type = cast<RankedTensorType>(stack.getType());
       RankedTensorType slice = ir::dropAxis(type, 0);
       StackSlice at(b, slice, i);
-      arguments.push_back(tensor::ExtractSliceOp::create(b, slice, stack, at.offsets, at.sizes, at.strides));
+      arguments.push_back(
+          tensor::ExtractSliceOp::create(b, slice, stack, at.offsets, at.sizes, at.strides));
     }
     FailureOr<SmallVector<Value>> yielded = l.emitBlock(*op.getBlock(), arguments);
     if (failed(yielded))
       return failure();
     for (unsigned y = op.getNumCarries(); y < yielded->size(); ++y) {
       StackSlice at(b, cast<RankedTensorType>((*yielded)[y].getType()), i);
-      (*yielded)[y] = tensor::InsertSliceOp::create(b, (*yielded)[y], carried[y], at.offsets, at.sizes, at.strides);
+      (*yielded)[y] = tensor::InsertSliceOp::create(b, (*yielded)[y], carried[y], at.offsets,
+                                                    at.sizes, at.strides);
     }
     if (!yielded->empty()) // Without carried values the loop has its terminator already.
       scf::YieldOp::create(b, *yielded);
@@ -96,7 +100,8 @@ LogicalResult lowerWhile(ir::WhileOp op, Lowering &l) {
     if (counts) {
       Value limit = arith::ConstantIndexOp::create(b, *op.getMaxTrip());
       goesOn = arith::AndIOp::create(
-          b, goesOn, arith::CmpIOp::create(b, arith::CmpIPredicate::slt, carried[0], limit).getResult());
+          b, goesOn,
+          arith::CmpIOp::create(b, arith::CmpIPredicate::slt, carried[0], limit).getResult());
     }
     scf::ConditionOp::create(b, goesOn, carried);
   }
@@ -114,7 +119,8 @@ LogicalResult lowerWhile(ir::WhileOp op, Lowering &l) {
     }
     scf::YieldOp::create(b, *next);
   }
-  for (auto [result, value] : llvm::zip_equal(op.getResults(), loop.getResults().drop_front(counts)))
+  for (auto [result, value] :
+       llvm::zip_equal(op.getResults(), loop.getResults().drop_front(counts)))
     l.set(result, value);
   return success();
 }
@@ -125,7 +131,8 @@ LogicalResult lowerWhile(ir::WhileOp op, Lowering &l) {
 
 /// Emits branch `branch` at the insertion point, yield included.
 LogicalResult emitBranch(ir::CondOp op, Lowering &l, unsigned branch) {
-  FailureOr<SmallVector<Value>> yielded = l.emitBlock(op.getBranches()[branch].front(), l[op.getInputs()]);
+  FailureOr<SmallVector<Value>> yielded =
+      l.emitBlock(op.getBranches()[branch].front(), l[op.getInputs()]);
   if (succeeded(yielded))
     scf::YieldOp::create(l.b, *yielded);
   return yielded;
@@ -136,7 +143,8 @@ LogicalResult lowerCond(ir::CondOp op, Lowering &l) {
   LocBuilder &b = l.b;
   unsigned numBranches = op.getBranches().size();
   if (numBranches == 1) {
-    FailureOr<SmallVector<Value>> yielded = l.emitBlock(op.getBranches()[0].front(), l[op.getInputs()]);
+    FailureOr<SmallVector<Value>> yielded =
+        l.emitBlock(op.getBranches()[0].front(), l[op.getInputs()]);
     if (failed(yielded))
       return failure();
     for (auto [result, value] : llvm::zip_equal(op.getResults(), *yielded))
@@ -150,7 +158,9 @@ LogicalResult lowerCond(ir::CondOp op, Lowering &l) {
   if (numBranches == 2) {
     Value second = index.getType().isInteger(1)
                        ? index
-                       : arith::CmpIOp::create(b, arith::CmpIPredicate::sge, index, emitNumber(b, index.getType(), 1)).getResult();
+                       : arith::CmpIOp::create(b, arith::CmpIPredicate::sge, index,
+                                               emitNumber(b, index.getType(), 1))
+                             .getResult();
     auto branches = scf::IfOp::create(b, types, second, /*withElseRegion=*/true);
     choice = branches;
     for (unsigned branch : {1, 0}) {
@@ -161,13 +171,15 @@ LogicalResult lowerCond(ir::CondOp op, Lowering &l) {
         return failure();
     }
   } else {
-    Value clamped = emitClampedIndex(b, index, op.getIndex().getType().getElementType(), numBranches - 1);
+    Value clamped =
+        emitClampedIndex(b, index, op.getIndex().getType().getElementType(), numBranches - 1);
     // The last branch is the default.
     SmallVector<int64_t> cases = llvm::to_vector(llvm::seq<int64_t>(0, numBranches - 1));
     auto branches = scf::IndexSwitchOp::create(b, types, clamped, cases, cases.size());
     choice = branches;
     for (unsigned branch = 0; branch < numBranches; ++branch) {
-      Region &region = branch + 1 < numBranches ? branches.getCaseRegions()[branch] : branches.getDefaultRegion();
+      Region &region = branch + 1 < numBranches ? branches.getCaseRegions()[branch]
+                                                : branches.getDefaultRegion();
       b.createBlock(&region);
       if (failed(emitBranch(op, l, branch)))
         return failure();

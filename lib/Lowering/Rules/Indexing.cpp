@@ -19,14 +19,20 @@ struct Start {
   Value clamped, isInside;
 };
 Start emitStart(LocBuilder &b, Value element, Type type, int64_t limit) {
-  Value raw = kindOf(type) == Kind::Unsigned ? arith::IndexCastUIOp::create(b, b.getIndexType(), element).getResult()
-                                             : arith::IndexCastOp::create(b, b.getIndexType(), element).getResult();
-  Value isInside = arith::CmpIOp::create(b, arith::CmpIPredicate::ule, raw, arith::ConstantIndexOp::create(b, limit));
+  Value raw = kindOf(type) == Kind::Unsigned
+                  ? arith::IndexCastUIOp::create(b, b.getIndexType(), element).getResult()
+                  : arith::IndexCastOp::create(b, b.getIndexType(), element).getResult();
+  Value isInside = arith::CmpIOp::create(b, arith::CmpIPredicate::ule, raw,
+                                         arith::ConstantIndexOp::create(b, limit));
   return {emitClampedIndex(b, element, type, limit), isInside};
 }
 
-Value emitAnd(LocBuilder &b, Value lhs, Value rhs) { return lhs ? arith::AndIOp::create(b, lhs, rhs).getResult() : rhs; }
-Value emitIndexSum(LocBuilder &b, Value lhs, Value rhs) { return lhs ? arith::AddIOp::create(b, lhs, rhs).getResult() : rhs; }
+Value emitAnd(LocBuilder &b, Value lhs, Value rhs) {
+  return lhs ? arith::AndIOp::create(b, lhs, rhs).getResult() : rhs;
+}
+Value emitIndexSum(LocBuilder &b, Value lhs, Value rhs) {
+  return lhs ? arith::AddIOp::create(b, lhs, rhs).getResult() : rhs;
+}
 
 //===----------------------------------------------------------------------===//
 // Gather
@@ -50,12 +56,14 @@ SmallVector<Value> indexComponents(LocBuilder &b, Value indices) {
   RankedTensorType component = ir::dropAxis(type, type.getRank() - 1);
   SmallVector<Value> components;
   for (int64_t k = 0; k < type.getShape().back(); ++k) {
-    SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)), strides(type.getRank(), b.getIndexAttr(1)), sizes;
+    SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)),
+        strides(type.getRank(), b.getIndexAttr(1)), sizes;
     for (int64_t size : component.getShape())
       sizes.push_back(b.getIndexAttr(size));
     sizes.push_back(b.getIndexAttr(1));
     offsets.back() = b.getIndexAttr(k);
-    components.push_back(tensor::ExtractSliceOp::create(b, component, indices, offsets, sizes, strides));
+    components.push_back(
+        tensor::ExtractSliceOp::create(b, component, indices, offsets, sizes, strides));
   }
   return components;
 }
@@ -65,14 +73,15 @@ LogicalResult lowerGather(ir::GatherOp op, Lowering &l) {
   Type indexType = op.getStartIndices().getType().getElementType();
   int64_t rank = type.getRank();
   SmallVector<int64_t> batchDims = ir::dimsExcept(rank, op.getOffsetDims());
-  SmallVector<int64_t> windowDims =
-      ir::dimsExcept(operandType.getRank(), op.getCollapsedSliceDims(), op.getOperandBatchingDims());
+  SmallVector<int64_t> windowDims = ir::dimsExcept(
+      operandType.getRank(), op.getCollapsedSliceDims(), op.getOperandBatchingDims());
   bool fills = op.getMode() == ir::IndexingMode::FillOrDrop;
   Value operand = l[op.getOperand()];
 
   SmallVector<Value> inputs = indexComponents(l.b, l[op.getStartIndices()]);
   AffineMap all = l.b.getMultiDimIdentityMap(rank);
-  SmallVector<AffineMap> maps(inputs.size(), all.getSubMap(llvm::to_vector_of<unsigned>(batchDims)));
+  SmallVector<AffineMap> maps(inputs.size(),
+                              all.getSubMap(llvm::to_vector_of<unsigned>(batchDims)));
   maps.push_back(all);
   SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
   auto body = [&](OpBuilder &nested, Location loc, ValueRange args) {
@@ -80,13 +89,15 @@ LogicalResult lowerGather(ir::GatherOp op, Lowering &l) {
     SmallVector<Value> indices(operandType.getRank());
     Value isInside;
     for (auto [k, dim] : llvm::enumerate(op.getStartIndexMap())) {
-      Start start = emitStart(b, args[k], indexType, operandType.getDimSize(dim) - op.getSliceSizes()[dim]);
+      Start start =
+          emitStart(b, args[k], indexType, operandType.getDimSize(dim) - op.getSliceSizes()[dim]);
       indices[dim] = start.clamped;
       isInside = emitAnd(b, isInside, start.isInside);
     }
     for (auto [dim, resultDim] : llvm::zip_equal(windowDims, op.getOffsetDims()))
       indices[dim] = emitIndexSum(b, indices[dim], linalg::IndexOp::create(b, resultDim));
-    for (auto [dim, indicesDim] : llvm::zip_equal(op.getOperandBatchingDims(), op.getStartIndicesBatchingDims()))
+    for (auto [dim, indicesDim] :
+         llvm::zip_equal(op.getOperandBatchingDims(), op.getStartIndicesBatchingDims()))
       indices[dim] = linalg::IndexOp::create(b, batchDims[indicesDim]);
     for (Value &index : indices)
       if (!index) // A collapsed dimension that no index moves along.
@@ -98,7 +109,8 @@ LogicalResult lowerGather(ir::GatherOp op, Lowering &l) {
     }
     linalg::YieldOp::create(b, element);
   };
-  auto generic = linalg::GenericOp::create(l.b, TypeRange{type}, inputs, emitEmpty(l.b, type), maps, iterators, body);
+  auto generic = linalg::GenericOp::create(l.b, TypeRange{type}, inputs, emitEmpty(l.b, type), maps,
+                                           iterators, body);
   l.set(op, generic.getResult(0));
   return success();
 }
@@ -110,14 +122,17 @@ LogicalResult lowerGather(ir::GatherOp op, Lowering &l) {
 class ScatterEmitter {
 public:
   ScatterEmitter(ir::ScatterOp op, Lowering &l)
-      : op(op), l(l), operandType(lowerArrayType(op.getType())), updatesType(lowerArrayType(op.getUpdates().getType())),
-        windowDims(op.getUpdateWindowDims()), scatterDims(ir::dimsExcept(updatesType.getRank(), windowDims)) {
+      : op(op), l(l), operandType(lowerArrayType(op.getType())),
+        updatesType(lowerArrayType(op.getUpdates().getType())),
+        windowDims(op.getUpdateWindowDims()),
+        scatterDims(ir::dimsExcept(updatesType.getRank(), windowDims)) {
     // Loops over all dimensions but the last ones, if these belong to the window: going through
     // them in any order is going through the updates in row-major order.
     numLoops = updatesType.getRank();
     while (numLoops > 0 && llvm::is_contained(windowDims, numLoops - 1))
       --numLoops;
-    rowType = RankedTensorType::get(updatesType.getShape().drop_front(numLoops), updatesType.getElementType());
+    rowType = RankedTensorType::get(updatesType.getShape().drop_front(numLoops),
+                                    updatesType.getElementType());
   }
 
   Value emit() {
@@ -126,11 +141,13 @@ public:
     for (int64_t size : updatesType.getShape().take_front(numLoops))
       ends.push_back(arith::ConstantIndexOp::create(b, size));
     Value zero = arith::ConstantIndexOp::create(b, 0), one = arith::ConstantIndexOp::create(b, 1);
-    auto nest = scf::buildLoopNest(b, b.getLoc(), SmallVector<Value>(numLoops, zero), ends, SmallVector<Value>(numLoops, one),
-                                   l[op.getOperand()], [&](OpBuilder &nested, Location loc, ValueRange ivs, ValueRange carried) {
-                                     LocBuilder body(loc, nested);
-                                     return scf::ValueVector{emitStep(body, ivs, carried[0])};
-                                   });
+    auto nest = scf::buildLoopNest(
+        b, b.getLoc(), SmallVector<Value>(numLoops, zero), ends, SmallVector<Value>(numLoops, one),
+        l[op.getOperand()],
+        [&](OpBuilder &nested, Location loc, ValueRange ivs, ValueRange carried) {
+          LocBuilder body(loc, nested);
+          return scf::ValueVector{emitStep(body, ivs, carried[0])};
+        });
     return nest.results[0];
   }
 
@@ -140,7 +157,8 @@ private:
     Value isInside;
     SmallVector<Value> starts = emitStarts(b, ivs, isInside);
     SmallVector<OpFoldResult> ones(operandType.getRank(), b.getIndexAttr(1)), sizes = ones;
-    auto windowOperandDims = ir::dimsExcept(operandType.getRank(), op.getInsertedWindowDims(), op.getOperandBatchingDims());
+    auto windowOperandDims = ir::dimsExcept(operandType.getRank(), op.getInsertedWindowDims(),
+                                            op.getOperandBatchingDims());
     for (auto [dim, updateDim] : llvm::zip_equal(windowOperandDims, windowDims)) {
       if (updateDim < numLoops)
         starts[dim] = emitIndexSum(b, starts[dim], ivs[updateDim]);
@@ -158,12 +176,14 @@ private:
         old = tensor::ExtractOp::create(b, result, at);
       return tensor::InsertOp::create(b, emitElement(b, old, update, isInside), result, at);
     }
-    SmallVector<OpFoldResult> updateOffsets = getAsOpFoldResult(ivs), updateSizes(numLoops, b.getIndexAttr(1));
+    SmallVector<OpFoldResult> updateOffsets = getAsOpFoldResult(ivs),
+                              updateSizes(numLoops, b.getIndexAttr(1));
     SmallVector<OpFoldResult> updateOnes(updatesType.getRank(), b.getIndexAttr(1));
     updateOffsets.append(rowType.getRank(), b.getIndexAttr(0));
     for (int64_t size : rowType.getShape())
       updateSizes.push_back(b.getIndexAttr(size));
-    Value row = tensor::ExtractSliceOp::create(b, rowType, updates, updateOffsets, updateSizes, updateOnes);
+    Value row =
+        tensor::ExtractSliceOp::create(b, rowType, updates, updateOffsets, updateSizes, updateOnes);
     if (isInside || op.getKind() == ir::ScatterKind::Add) {
       Value old = tensor::ExtractSliceOp::create(b, rowType, result, offsets, sizes, ones);
       row = emitMap(b, rowType, {old, row}, [&](LocBuilder &body, ValueRange elements) {
@@ -173,24 +193,30 @@ private:
     return tensor::InsertSliceOp::create(b, row, result, offsets, sizes, ones);
   }
 
-  /// Per operand dimension, where the window starts, or null for 0; `isInside` only if the mode asks.
+  /// Per operand dimension, where the window starts, or null for 0; `isInside` only if the mode
+  /// asks.
   SmallVector<Value> emitStarts(LocBuilder &b, ValueRange ivs, Value &isInside) {
-    SmallVector<Value> starts(operandType.getRank()), walked = llvm::map_to_vector(scatterDims, [&](int64_t dim) { return ivs[dim]; });
+    SmallVector<Value> starts(operandType.getRank()),
+        walked = llvm::map_to_vector(scatterDims, [&](int64_t dim) { return ivs[dim]; });
     SmallVector<int64_t> windowSizes(operandType.getRank(), 1);
-    for (auto [dim, updateDim] : llvm::zip_equal(
-             ir::dimsExcept(operandType.getRank(), op.getInsertedWindowDims(), op.getOperandBatchingDims()), windowDims))
+    for (auto [dim, updateDim] :
+         llvm::zip_equal(ir::dimsExcept(operandType.getRank(), op.getInsertedWindowDims(),
+                                        op.getOperandBatchingDims()),
+                         windowDims))
       windowSizes[dim] = updatesType.getDimSize(updateDim);
     Type indexType = op.getScatterIndices().getType().getElementType();
     for (auto [k, dim] : llvm::enumerate(op.getScatterDimsToOperandDims())) {
       SmallVector<Value> at = walked;
       at.push_back(arith::ConstantIndexOp::create(b, k));
       Value element = tensor::ExtractOp::create(b, l[op.getScatterIndices()], at);
-      Start start = emitStart(b, element, indexType, operandType.getDimSize(dim) - windowSizes[dim]);
+      Start start =
+          emitStart(b, element, indexType, operandType.getDimSize(dim) - windowSizes[dim]);
       starts[dim] = start.clamped;
       if (op.getMode() == ir::IndexingMode::FillOrDrop)
         isInside = emitAnd(b, isInside, start.isInside);
     }
-    for (auto [dim, indicesDim] : llvm::zip_equal(op.getOperandBatchingDims(), op.getScatterIndicesBatchingDims()))
+    for (auto [dim, indicesDim] :
+         llvm::zip_equal(op.getOperandBatchingDims(), op.getScatterIndicesBatchingDims()))
       starts[dim] = walked[indicesDim];
     return starts;
   }
@@ -210,8 +236,8 @@ private:
   ir::ScatterOp op;
   Lowering &l;
   RankedTensorType operandType, updatesType, rowType;
-  ArrayRef<int64_t> windowDims;       // Of the updates.
-  SmallVector<int64_t> scatterDims;   // The other dimensions of the updates.
+  ArrayRef<int64_t> windowDims;     // Of the updates.
+  SmallVector<int64_t> scatterDims; // The other dimensions of the updates.
   int64_t numLoops;
 };
 

@@ -16,7 +16,8 @@ using namespace hjx;
 namespace {
 
 SmallVector<OpFoldResult> indexAttrs(LocBuilder &b, ArrayRef<int64_t> values) {
-  return llvm::map_to_vector(values, [&](int64_t value) -> OpFoldResult { return b.getIndexAttr(value); });
+  return llvm::map_to_vector(values,
+                             [&](int64_t value) -> OpFoldResult { return b.getIndexAttr(value); });
 }
 SmallVector<OpFoldResult> repeated(LocBuilder &b, int64_t value, size_t count) {
   return SmallVector<OpFoldResult>(count, b.getIndexAttr(value));
@@ -33,11 +34,13 @@ LogicalResult lowerConstant(ir::ConstantOp op, Lowering &l) {
     if (dense.isSplat() && type.getRank() > 0)
       l.set(op, emitFilled(l.b, type, signlessAttr(dense.getSplatValue<TypedAttr>())));
     else
-      l.set(op, arith::ConstantOp::create(l.b, DenseElementsAttr::getFromRawBuffer(type, dense.getRawData())));
+      l.set(op, arith::ConstantOp::create(
+                    l.b, DenseElementsAttr::getFromRawBuffer(type, dense.getRawData())));
     return success();
   }
   if (auto resource = dyn_cast<DenseResourceElementsAttr>(op.getValue())) {
-    l.set(op, arith::ConstantOp::create(l.b, DenseResourceElementsAttr::get(type, resource.getRawHandle())));
+    l.set(op, arith::ConstantOp::create(
+                  l.b, DenseResourceElementsAttr::get(type, resource.getRawHandle())));
     return success();
   }
   return op.emitOpError("expected a dense or dense_resource value, got ") << op.getValue();
@@ -103,7 +106,8 @@ LogicalResult lowerReshape(ir::ReshapeOp op, Lowering &l) {
   }
   Value result = tryReassociate(l.b, operand, type);
   if (!result) {
-    RankedTensorType common = type.clone(commonCollapse(op.getOperand().getType().getShape(), type.getShape()));
+    RankedTensorType common =
+        type.clone(commonCollapse(op.getOperand().getType().getShape(), type.getShape()));
     result = tryReassociate(l.b, tryReassociate(l.b, operand, common), type);
   }
   l.set(op, result);
@@ -114,8 +118,10 @@ LogicalResult lowerTranspose(ir::TransposeOp op, Lowering &l) {
   if (l.has(op)) // The producer wrote its result in this order.
     return success();
   RankedTensorType type = lowerArrayType(op.getType());
-  SmallVector<unsigned> sources = llvm::to_vector_of<unsigned>(ir::inversePermutation(op.getPermutation()));
-  l.set(op, emitCopy(l, {op.getOperand(), AffineMap::getPermutationMap(sources, l.b.getContext())}, type));
+  SmallVector<unsigned> sources =
+      llvm::to_vector_of<unsigned>(ir::inversePermutation(op.getPermutation()));
+  l.set(op, emitCopy(l, {op.getOperand(), AffineMap::getPermutationMap(sources, l.b.getContext())},
+                     type));
   return success();
 }
 
@@ -124,9 +130,12 @@ LogicalResult lowerRev(ir::RevOp op, Lowering &l) {
   SmallVector<AffineExpr> exprs;
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
     AffineExpr loop = l.b.getAffineDimExpr(dim);
-    exprs.push_back(llvm::is_contained(op.getDims(), dim) ? (type.getDimSize(dim) - 1) - loop : loop);
+    exprs.push_back(llvm::is_contained(op.getDims(), dim) ? (type.getDimSize(dim) - 1) - loop
+                                                          : loop);
   }
-  l.set(op, emitCopy(l, {op.getOperand(), AffineMap::get(type.getRank(), 0, exprs, l.b.getContext())}, type));
+  l.set(op,
+        emitCopy(l, {op.getOperand(), AffineMap::get(type.getRank(), 0, exprs, l.b.getContext())},
+                 type));
   return success();
 }
 
@@ -140,21 +149,24 @@ LogicalResult lowerConcatenate(ir::ConcatenateOp op, Lowering &l) {
     offsets[op.getDimension()] = l.b.getIndexAttr(offset);
     offset += shape[op.getDimension()];
     if (ShapedType::getNumElements(shape) != 0)
-      result = tensor::InsertSliceOp::create(l.b, l[input], result, offsets, indexAttrs(l.b, shape), repeated(l.b, 1, rank));
+      result = tensor::InsertSliceOp::create(l.b, l[input], result, offsets, indexAttrs(l.b, shape),
+                                             repeated(l.b, 1, rank));
   }
   l.set(op, result);
   return success();
 }
 
-/// Element i of the operand goes to low + i * (1 + interior); negative low and high cut elements off.
+/// Element i of the operand goes to low + i * (1 + interior); negative low and high cut elements
+/// off.
 LogicalResult lowerPad(ir::PadOp op, Lowering &l) {
   RankedTensorType type = lowerArrayType(op.getType());
   SmallVector<int64_t> starts, counts, offsets, steps;
-  for (auto [size, result, low, interior] : llvm::zip_equal(op.getOperand().getType().getShape(), type.getShape(),
-                                                            op.getLow(), op.getInterior())) {
+  for (auto [size, result, low, interior] : llvm::zip_equal(
+           op.getOperand().getType().getShape(), type.getShape(), op.getLow(), op.getInterior())) {
     int64_t step = interior + 1;
     int64_t first = low < 0 ? llvm::divideCeil(-low, step) : 0;
-    int64_t past = result - low <= 0 ? 0 : std::min<int64_t>(size, llvm::divideCeil(result - low, step));
+    int64_t past =
+        result - low <= 0 ? 0 : std::min<int64_t>(size, llvm::divideCeil(result - low, step));
     starts.push_back(first);
     counts.push_back(std::max<int64_t>(past - first, 0));
     offsets.push_back(low + first * step);
@@ -163,9 +175,12 @@ LogicalResult lowerPad(ir::PadOp op, Lowering &l) {
   Value padding = tensor::ExtractOp::create(l.b, l[op.getPaddingValue()]);
   Value result = emitFilled(l.b, type, padding);
   if (!llvm::is_contained(counts, 0)) {
-    SmallVector<OpFoldResult> sizes = indexAttrs(l.b, counts), ones = repeated(l.b, 1, type.getRank());
-    Value kept = tensor::ExtractSliceOp::create(l.b, l[op.getOperand()], indexAttrs(l.b, starts), sizes, ones);
-    result = tensor::InsertSliceOp::create(l.b, kept, result, indexAttrs(l.b, offsets), sizes, indexAttrs(l.b, steps));
+    SmallVector<OpFoldResult> sizes = indexAttrs(l.b, counts),
+                              ones = repeated(l.b, 1, type.getRank());
+    Value kept = tensor::ExtractSliceOp::create(l.b, l[op.getOperand()], indexAttrs(l.b, starts),
+                                                sizes, ones);
+    result = tensor::InsertSliceOp::create(l.b, kept, result, indexAttrs(l.b, offsets), sizes,
+                                           indexAttrs(l.b, steps));
   }
   l.set(op, result);
   return success();
@@ -177,12 +192,14 @@ LogicalResult lowerPad(ir::PadOp op, Lowering &l) {
 
 LogicalResult lowerSlice(ir::SliceOp op, Lowering &l) {
   l.set(op, tensor::ExtractSliceOp::create(l.b, l[op.getOperand()], indexAttrs(l.b, op.getStart()),
-                                           indexAttrs(l.b, op.getType().getShape()), indexAttrs(l.b, op.getStrides())));
+                                           indexAttrs(l.b, op.getType().getShape()),
+                                           indexAttrs(l.b, op.getStrides())));
   return success();
 }
 
 /// The start indices, moved so that a box of `sizes` lies inside `shape`.
-SmallVector<OpFoldResult> clampedStarts(Lowering &l, ValueRange starts, ArrayRef<int64_t> shape, ArrayRef<int64_t> sizes) {
+SmallVector<OpFoldResult> clampedStarts(Lowering &l, ValueRange starts, ArrayRef<int64_t> shape,
+                                        ArrayRef<int64_t> sizes) {
   SmallVector<OpFoldResult> offsets;
   for (auto [start, whole, part] : llvm::zip_equal(starts, shape, sizes)) {
     if (whole == part) {
@@ -190,14 +207,16 @@ SmallVector<OpFoldResult> clampedStarts(Lowering &l, ValueRange starts, ArrayRef
       continue;
     }
     Value element = tensor::ExtractOp::create(l.b, l[start]);
-    offsets.push_back(emitClampedIndex(l.b, element, getElementTypeOrSelf(start.getType()), whole - part));
+    offsets.push_back(
+        emitClampedIndex(l.b, element, getElementTypeOrSelf(start.getType()), whole - part));
   }
   return offsets;
 }
 
 LogicalResult lowerDynamicSlice(ir::DynamicSliceOp op, Lowering &l) {
   ArrayRef<int64_t> sizes = op.getSliceSizes();
-  SmallVector<OpFoldResult> offsets = clampedStarts(l, op.getStartIndices(), op.getOperand().getType().getShape(), sizes);
+  SmallVector<OpFoldResult> offsets =
+      clampedStarts(l, op.getStartIndices(), op.getOperand().getType().getShape(), sizes);
   l.set(op, tensor::ExtractSliceOp::create(l.b, l[op.getOperand()], offsets, indexAttrs(l.b, sizes),
                                            repeated(l.b, 1, sizes.size())));
   return success();
@@ -205,9 +224,10 @@ LogicalResult lowerDynamicSlice(ir::DynamicSliceOp op, Lowering &l) {
 
 LogicalResult lowerDynamicUpdateSlice(ir::DynamicUpdateSliceOp op, Lowering &l) {
   ArrayRef<int64_t> sizes = op.getUpdate().getType().getShape();
-  SmallVector<OpFoldResult> offsets = clampedStarts(l, op.getStartIndices(), op.getType().getShape(), sizes);
-  l.set(op, tensor::InsertSliceOp::create(l.b, l[op.getUpdate()], l[op.getOperand()], offsets, indexAttrs(l.b, sizes),
-                                          repeated(l.b, 1, sizes.size())));
+  SmallVector<OpFoldResult> offsets =
+      clampedStarts(l, op.getStartIndices(), op.getType().getShape(), sizes);
+  l.set(op, tensor::InsertSliceOp::create(l.b, l[op.getUpdate()], l[op.getOperand()], offsets,
+                                          indexAttrs(l.b, sizes), repeated(l.b, 1, sizes.size())));
   return success();
 }
 

@@ -12,9 +12,12 @@ using namespace hjx;
 static SmallVector<Value> emitThreefry(Operation *, LocBuilder &b, ValueRange args) {
   auto add = [&](Value x, Value y) -> Value { return arith::AddIOp::create(b, x, y); };
   auto exclusiveOr = [&](Value x, Value y) -> Value { return arith::XOrIOp::create(b, x, y); };
-  auto word = [&](int64_t value) -> Value { return arith::ConstantOp::create(b, b.getI32IntegerAttr(value)); };
+  auto word = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(b, b.getI32IntegerAttr(value));
+  };
   auto rotateLeft = [&](Value x, int64_t count) -> Value {
-    Value high = arith::ShLIOp::create(b, x, word(count)), low = arith::ShRUIOp::create(b, x, word(32 - count));
+    Value high = arith::ShLIOp::create(b, x, word(count)),
+          low = arith::ShRUIOp::create(b, x, word(32 - count));
     return arith::OrIOp::create(b, high, low);
   };
   constexpr int64_t rotations[2][4] = {{13, 15, 26, 6}, {17, 29, 16, 24}};

@@ -16,7 +16,8 @@ namespace {
 //===----------------------------------------------------------------------===//
 
 /// A nest over the elements of `operand` that reduces `axes`; inits are the caller's.
-Nest reductionNest(Lowering &l, Operation *op, Value operand, ArrayRef<int64_t> axes, unsigned numOutputs) {
+Nest reductionNest(Lowering &l, Operation *op, Value operand, ArrayRef<int64_t> axes,
+                   unsigned numOutputs) {
   auto type = cast<RankedTensorType>(operand.getType());
   int64_t rank = type.getRank();
   AffineMap all = l.b.getMultiDimIdentityMap(rank);
@@ -39,12 +40,15 @@ LogicalResult lowerReduce(Op op, Lowering &l, TypedAttr identity) {
   Kind kind = kindOf(op.getType());
   Nest nest = reductionNest(l, op, op.getOperand(), op.getAxes(), 1);
   nest.inits = {emitFilled(l.b, result.clone(wide), identity)};
-  nest.finish = [&](LocBuilder &b, ValueRange elements, ValueRange accumulators) -> SmallVector<Value> {
+  nest.finish = [&](LocBuilder &b, ValueRange elements,
+                    ValueRange accumulators) -> SmallVector<Value> {
     return {combine(b, kind, accumulators[0], widenHalf(b, elements[0]))};
   };
   Value value = emitNest(l, nest)[0];
   if (wide != element)
-    value = emitMap(l.b, result, value, [&](LocBuilder &b, ValueRange wides) { return emitFloatCast(b, wides[0], element); });
+    value = emitMap(l.b, result, value, [&](LocBuilder &b, ValueRange wides) {
+      return emitFloatCast(b, wides[0], element);
+    });
   l.set(op, value);
   return success();
 }
@@ -56,8 +60,12 @@ TypedAttr numberAttr(Lowering &l, Type type, int64_t value) {
                               : TypedAttr(l.b.getIntegerAttr(signless(type), value));
 }
 
-Value combineAnd(LocBuilder &b, Kind, Value lhs, Value rhs) { return arith::AndIOp::create(b, lhs, rhs); }
-Value combineOr(LocBuilder &b, Kind, Value lhs, Value rhs) { return arith::OrIOp::create(b, lhs, rhs); }
+Value combineAnd(LocBuilder &b, Kind, Value lhs, Value rhs) {
+  return arith::AndIOp::create(b, lhs, rhs);
+}
+Value combineOr(LocBuilder &b, Kind, Value lhs, Value rhs) {
+  return arith::OrIOp::create(b, lhs, rhs);
+}
 
 LogicalResult lowerSum(ir::ReduceSumOp op, Lowering &l) {
   return lowerReduce<ir::ReduceSumOp, emitAdd>(op, l, numberAttr(l, wideElement(op), 0));
@@ -80,16 +88,17 @@ LogicalResult lowerOr(ir::ReduceOrOp op, Lowering &l) {
 
 /// Value and index side by side. The first NaN, else the first extreme, wins: a later element
 /// replaces the best so far only if it is better, or NaN when the best is not.
-template <typename Op>
-LogicalResult lowerArgReduce(Op op, Lowering &l) {
+template <typename Op> LogicalResult lowerArgReduce(Op op, Lowering &l) {
   constexpr bool isMax = std::is_same_v<Op, ir::ArgmaxOp>;
-  Type source = op.getOperand().getType().getElementType(), indexType = op.getType().getElementType();
+  Type source = op.getOperand().getType().getElementType(),
+       indexType = op.getType().getElementType();
   Type element = widenHalf(signless(source));
   RankedTensorType indices = lowerArrayType(op.getType());
   Kind kind = kindOf(source);
   int64_t axis = op.getAxis();
   Nest nest = reductionNest(l, op, op.getOperand(), {axis}, 2);
-  nest.inits = {emitFilled(l.b, indices.clone(element), isMax ? leastOf(widenHalf(source)) : greatestOf(widenHalf(source))),
+  nest.inits = {emitFilled(l.b, indices.clone(element),
+                           isMax ? leastOf(widenHalf(source)) : greatestOf(widenHalf(source))),
                 emitFilled(l.b, indices, numberAttr(l, indexType, 0))};
   nest.finish = [&](LocBuilder &b, ValueRange elements, ValueRange best) -> SmallVector<Value> {
     Value x = widenHalf(b, elements[0]), isBetter;
@@ -97,9 +106,11 @@ LogicalResult lowerArgReduce(Op op, Lowering &l) {
       auto compare = [&](arith::CmpFPredicate predicate, Value lhs, Value rhs) -> Value {
         return arith::CmpFOp::create(b, predicate, lhs, rhs);
       };
-      Value isBeyond = compare(isMax ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT, x, best[0]);
-      Value isFirstNan = arith::AndIOp::create(b, compare(arith::CmpFPredicate::UNO, x, x),
-                                               compare(arith::CmpFPredicate::ORD, best[0], best[0]));
+      Value isBeyond =
+          compare(isMax ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT, x, best[0]);
+      Value isFirstNan =
+          arith::AndIOp::create(b, compare(arith::CmpFPredicate::UNO, x, x),
+                                compare(arith::CmpFPredicate::ORD, best[0], best[0]));
       isBetter = arith::OrIOp::create(b, isBeyond, isFirstNan);
     } else {
       using P = arith::CmpIPredicate;
@@ -107,7 +118,8 @@ LogicalResult lowerArgReduce(Op op, Lowering &l) {
       isBetter = arith::CmpIOp::create(b, beyond, x, best[0]);
     }
     Value index = emitIndexAs(b, linalg::IndexOp::create(b, axis), indexType);
-    return {arith::SelectOp::create(b, isBetter, x, best[0]), arith::SelectOp::create(b, isBetter, index, best[1])};
+    return {arith::SelectOp::create(b, isBetter, x, best[0]),
+            arith::SelectOp::create(b, isBetter, index, best[1])};
   };
   l.set(op, emitNest(l, nest)[1]);
   return success();
@@ -146,23 +158,29 @@ LogicalResult lowerCumsum(ir::CumsumOp op, Lowering &l) {
     SmallVector<OpFoldResult> offsets = getAsOpFoldResult(outer);
     offsets.push_back(i);
     offsets.append(slice.getRank(), b.getIndexAttr(0));
-    Value x = tensor::ExtractSliceOp::create(b, slice.clone(element), operand, offsets, sizes, strides);
-    Value next = emitMap(b, slice, {loop.getRegionIterArg(0), x}, [&](LocBuilder &body, ValueRange elements) {
-      return emitAdd(body, kind, elements[0], widenHalf(body, elements[1]));
-    });
-    Value rounded = wide == element ? next : emitMap(b, slice.clone(element), next, [&](LocBuilder &body, ValueRange elements) {
-      return emitFloatCast(body, elements[0], element);
-    });
-    Value updated = tensor::InsertSliceOp::create(b, rounded, loop.getRegionIterArg(1), offsets, sizes, strides);
+    Value x =
+        tensor::ExtractSliceOp::create(b, slice.clone(element), operand, offsets, sizes, strides);
+    Value next = emitMap(b, slice, {loop.getRegionIterArg(0), x},
+                         [&](LocBuilder &body, ValueRange elements) {
+                           return emitAdd(body, kind, elements[0], widenHalf(body, elements[1]));
+                         });
+    Value rounded = wide == element ? next
+                                    : emitMap(b, slice.clone(element), next,
+                                              [&](LocBuilder &body, ValueRange elements) {
+                                                return emitFloatCast(body, elements[0], element);
+                                              });
+    Value updated = tensor::InsertSliceOp::create(b, rounded, loop.getRegionIterArg(1), offsets,
+                                                  sizes, strides);
     scf::YieldOp::create(b, ValueRange{next, updated});
     return loop.getResult(1);
   };
   Value empty = emitEmpty(b, type);
-  auto nest = scf::buildLoopNest(b, b.getLoc(), SmallVector<Value>(axis, zero), outerBounds, SmallVector<Value>(axis, one),
-                                 empty, [&](OpBuilder &nested, Location loc, ValueRange outer, ValueRange carried) {
-                                   LocBuilder body(loc, nested);
-                                   return scf::ValueVector{running(body, outer, carried[0])};
-                                 });
+  auto nest = scf::buildLoopNest(
+      b, b.getLoc(), SmallVector<Value>(axis, zero), outerBounds, SmallVector<Value>(axis, one),
+      empty, [&](OpBuilder &nested, Location loc, ValueRange outer, ValueRange carried) {
+        LocBuilder body(loc, nested);
+        return scf::ValueVector{running(body, outer, carried[0])};
+      });
   l.set(op, nest.results[0]);
   return success();
 }
