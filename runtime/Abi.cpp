@@ -6,6 +6,8 @@
 
 #include "runtime/ThreadPool.h"
 
+#include <chrono>
+
 void hjx_rt_parallel_for(void (*body)(void *, int64_t, int64_t), void *env, int64_t n,
                          int64_t grain) {
   hjx::ThreadPool::global().parallelFor(body, env, n, grain);
@@ -25,8 +27,13 @@ void hjx_rt_parallel_parts(int64_t parts, void (*body)(void *, int64_t), void *c
       &env, parts, /*grain=*/1);
 }
 
+int64_t hjx_rt_now_ns() {
+  return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
 absl::Span<const hjx::AbiSymbol> hjx::abiSymbols() {
   static const AbiSymbol symbols[] = {
+      {"hjx_rt_now_ns", reinterpret_cast<void *>(&hjx_rt_now_ns)},
       {"hjx_rt_parallel_for", reinterpret_cast<void *>(&hjx_rt_parallel_for)},
       {"hjx_rt_parallel_parts", reinterpret_cast<void *>(&hjx_rt_parallel_parts)},
   };

@@ -25,6 +25,9 @@ HJX_ABI void hjx_rt_parallel_for(void (*body)(void *env, int64_t begin, int64_t 
 HJX_ABI void hjx_rt_parallel_parts(int64_t parts, void (*body)(void *context, int64_t part),
                                    void *context);
 
+/// A steady clock, for profiles.
+HJX_ABI int64_t hjx_rt_now_ns();
+
 namespace hjx {
 
 /// A name that compiled code may refer to, and where it is.

@@ -31,6 +31,7 @@ static cl::opt<bool> check("check", cl::desc("Compare with scalar loops"));
 static cl::opt<bool> printPlan("print-plan", cl::desc("Print the memory plan"));
 static cl::opt<bool> noFuse("no-fuse", cl::desc("Leave ops apart"));
 static cl::opt<bool> passTiming("pass-timing", cl::desc("Time each pass"));
+static cl::opt<bool> profile("profile", cl::desc("Print the time of each kernel"));
 static cl::opt<std::string> dumpDir("dump-dir", cl::desc("Write stages here"));
 
 using Clock = std::chrono::steady_clock;
@@ -168,6 +169,7 @@ int main(int argc, char **argv) {
 
   CpuOptions options;
   options.fuse = !noFuse;
+  options.profile = profile;
   options.dumpDir = dumpDir;
   auto executable = valueOrDie(CpuExecutable::compile(*parse(context), options));
   const MemoryPlan &plan = executable->memoryPlan();
@@ -180,14 +182,23 @@ int main(int argc, char **argv) {
     compareWithScalarLoops(context, *executable);
   Arguments arguments(*executable);
   run(*executable, arguments);
-  std::vector<double> times;
+  std::vector<double> times, processorTimes;
   for (unsigned i = 0; i < numRuns; ++i) {
     Clock::time_point start = Clock::now();
+    clock_t processorStart = clock();
     run(*executable, arguments);
     times.push_back(msSince(start));
+    processorTimes.push_back(double(clock() - processorStart) / CLOCKS_PER_SEC * 1e3);
   }
   llvm::sort(times);
+  llvm::sort(processorTimes);
   if (!times.empty())
-    llvm::outs() << llvm::format("run: best %.3f ms, median %.3f ms of %zu\n", times.front(),
-                                 times[times.size() / 2], times.size());
+    llvm::outs() << llvm::format(
+        "run: best %.3f ms, median %.3f ms of %zu; processor time: best %.3f ms\n", times.front(),
+        times[times.size() / 2], times.size(), processorTimes.front());
+  if (profile)
+    llvm::outs() << "     ms/run  calls/run  kernel\n";
+  for (const KernelTime &time : executable->profile())
+    llvm::outs() << llvm::format("%11.3f %10.1f  %s\n", time.timeNs * 1e-6 / (numRuns + 1),
+                                 double(time.numCalls) / (numRuns + 1), time.name.c_str());
 }

@@ -24,6 +24,8 @@ using Entry = void (*)(void *const *buffers, void *arena);
 struct CpuExecutable::Code {
   std::unique_ptr<Jit> jit;
   Entry entry = nullptr;
+  std::vector<std::string> profileNames;
+  const int64_t *profileTable = nullptr; // Per name: nanoseconds, calls.
   absl::Mutex mutex;
   std::vector<Buffer> idleArenas ABSL_GUARDED_BY(mutex);
 
@@ -189,7 +191,11 @@ absl::StatusOr<std::unique_ptr<CpuExecutable>> CpuExecutable::compile(ModuleOp m
   if (failed(plan))
     return absl::InternalError("@main has no memory plan after the kernel stage");
   executable->plan = std::move(*plan);
-  HJX_RETURN_IF_ERROR(runStage(module, "machine", buildToMachinePipeline, options.dumpDir));
+  MachinePipelineOptions machineOptions;
+  machineOptions.profile = options.profile;
+  HJX_RETURN_IF_ERROR(runStage(
+      module, "machine", [&](OpPassManager &pm) { buildToMachinePipeline(pm, machineOptions); },
+      options.dumpDir));
 
   JitOptions jitOptions;
   jitOptions.cpu = options.cpu;
@@ -209,6 +215,14 @@ absl::StatusOr<std::unique_ptr<CpuExecutable>> CpuExecutable::compile(ModuleOp m
   if (!entry)
     return asStatus(entry.takeError());
   executable->code->entry = reinterpret_cast<Entry>(*entry);
+  if (auto names = module->getAttrOfType<ArrayAttr>(kProfileNamesAttr)) {
+    llvm::Expected<void *> table = executable->code->jit->lookup(kProfileTableName);
+    if (!table)
+      return asStatus(table.takeError());
+    executable->code->profileTable = static_cast<const int64_t *>(*table);
+    for (StringAttr name : names.getAsRange<StringAttr>())
+      executable->code->profileNames.push_back(name.str());
+  }
   return executable;
 }
 
@@ -245,4 +259,14 @@ absl::Status CpuExecutable::run(absl::Span<const void *const> inputs,
   code->entry(buffers.data(), arena.data());
   code->returnArena(std::move(arena));
   return absl::OkStatus();
+}
+
+std::vector<KernelTime> CpuExecutable::profile() const {
+  std::vector<KernelTime> times;
+  for (auto [index, name] : llvm::enumerate(code->profileNames)) {
+    const int64_t *row = code->profileTable + 2 * index;
+    times.push_back({name, row[0], row[1]});
+  }
+  llvm::sort(times, [](const KernelTime &a, const KernelTime &b) { return a.timeNs > b.timeNs; });
+  return times;
 }

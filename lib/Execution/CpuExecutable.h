@@ -29,6 +29,8 @@ struct CpuOptions {
   bool scalarLoops = false;
   /// 0 compiles fastest, for tests of the passes before it; 1 is meant for use.
   unsigned optLevel = 1;
+  /// Time each kernel call (see `profile`). Runs must then not overlap.
+  bool profile = false;
   /// Processor and features in LLVM's spelling; empty means the host's.
   std::string cpu, features;
   /// When set, stage dumps are written here: kernel.mlir, machine.mlir, host.ll.
@@ -42,6 +44,12 @@ struct BufferSpec {
   int64_t sizeBytes = 0;
   bool donated = false; // Argument: its contents are undefined after a run.
   int alias = -1;       // Argument: the result that it stores; result: the argument that stores it.
+};
+
+/// What the calls of one kernel took, in all runs so far.
+struct KernelTime {
+  std::string name;
+  int64_t timeNs = 0, numCalls = 0;
 };
 
 class CpuExecutable {
@@ -68,6 +76,9 @@ public:
   ///          RESOURCE_EXHAUSTED if there is no memory for an arena.
   /// Cost:    under a microsecond plus the program.
   absl::Status run(absl::Span<const void *const> inputs, absl::Span<void *const> outputs) const;
+
+  /// Times by kernel, the longest first. Empty without CpuOptions::profile.
+  std::vector<KernelTime> profile() const;
 
 private:
   CpuExecutable();

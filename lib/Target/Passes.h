@@ -15,8 +15,16 @@ namespace hjx {
 /// The name of the entry of a compiled module; its signature is in runtime/Abi.h.
 constexpr llvm::StringLiteral kEntryName = "hjx_entry";
 
+/// What hjx-profile-calls leaves: the name of the table, and of the attribute with its rows' names.
+constexpr llvm::StringLiteral kProfileTableName = "hjx_profile";
+constexpr llvm::StringLiteral kProfileNamesAttr = "hjx.profile_names";
+
+struct MachinePipelineOptions {
+  bool profile = false; ///< Time each kernel call.
+};
+
 /// Appends the passes from the kernel stage to the machine stage.
-void buildToMachinePipeline(mlir::OpPassManager &pm);
+void buildToMachinePipeline(mlir::OpPassManager &pm, const MachinePipelineOptions &options = {});
 
 /// Adds the dialects that the pipeline and the translation to LLVM IR need.
 void registerTargetDialects(mlir::DialectRegistry &registry);

@@ -7,6 +7,15 @@
 
 include "mlir/Pass/PassBase.td"
 
+def ProfileCalls : Pass<"hjx-profile-calls", "mlir::ModuleOp"> {
+  let summary = "Time each call of @main, by callee";
+  let description = [{
+    Exports the table `hjx_profile`: per callee the nanoseconds and the number of
+    calls. The attribute `hjx.profile_names` of the module names the callees.
+  }];
+  let dependentDialects = ["mlir::LLVM::LLVMDialect"];
+}
+
 def LowerKernelAbi : Pass<"hjx-lower-kernel-abi", "mlir::ModuleOp"> {
   let summary = "Pass buffers as bare pointers";
   let description = [{

@@ -14,7 +14,9 @@
 
 using namespace mlir;
 
-void hjx::buildToMachinePipeline(OpPassManager &pm) {
+void hjx::buildToMachinePipeline(OpPassManager &pm, const MachinePipelineOptions &options) {
+  if (options.profile)
+    pm.addPass(createProfileCalls());
   pm.addPass(createExpandMath());
   // Arithmetic on bfloat16 is arithmetic in single precision, rounded by integer code: the
   // processor's own conversion flushes subnormals, and older ones have none.

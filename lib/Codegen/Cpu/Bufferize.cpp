@@ -151,6 +151,22 @@ LogicalResult carryInPlace(scf::WhileOp loop) {
   return success();
 }
 
+/// A loop that begins with an argument of the program, which may not be overwritten, begins with a
+/// copy; as a structured op it can go straight to where the loop's result is wanted.
+void copyReadOnlyInits(LoopLikeOpInterface loop) {
+  auto func = loop->getParentOfType<func::FuncOp>();
+  ImplicitLocOpBuilder b(loop.getLoc(), loop);
+  for (OpOperand &init : loop.getInitsMutable()) {
+    auto argument = dyn_cast<BlockArgument>(viewSource(init.get()));
+    if (!isa<TensorType>(init.get().getType()) || !argument ||
+        argument.getOwner() != &func.front() ||
+        func.getArgAttr(argument.getArgNumber(), kDonatedAttr) ||
+        func.getArgAttr(argument.getArgNumber(), kAliasAttr))
+      continue;
+    init.set(copyToNewTensor(b, init.get()));
+  }
+}
+
 /// Lets every branch of `op` write its tensor results into one buffer per result.
 void yieldIntoOneBuffer(Operation *op) {
   ImplicitLocOpBuilder b(op->getLoc(), op);
@@ -422,9 +438,11 @@ struct Bufferize : impl::BufferizeBase<Bufferize> {
       if (auto loop = dyn_cast<scf::ForOp>(op)) {
         auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
         carryInPlace(yield, yield.getResultsMutable(), loop.getRegionIterArgs());
+        copyReadOnlyInits(loop);
       } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
         if (failed(carryInPlace(loop)))
           return WalkResult::interrupt();
+        copyReadOnlyInits(loop);
       } else if (isa<scf::IfOp, scf::IndexSwitchOp>(op)) {
         yieldIntoOneBuffer(op);
       }

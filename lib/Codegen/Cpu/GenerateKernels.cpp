@@ -26,6 +26,14 @@ namespace {
 constexpr int64_t kEnoughUnits = 64;
 /// A chunk must last much longer than it takes to hand it to a thread.
 constexpr double kMinChunkNs = 10'000;
+constexpr double kMinParallelNs = 2 * kMinChunkNs;
+
+double estimatedNs(const LoopNest &nest) {
+  double ns = estimatedIterationNs(nest);
+  for (const Loop &loop : nest.loops)
+    ns *= loop.size;
+  return ns;
+}
 
 /// How a kernel's work is cut into units.
 struct Partition {
@@ -45,7 +53,7 @@ Partition choosePartition(LoopNest &nest, const Schedule &schedule) {
     nest.loops[loop].row = partition.rows.size();
     partition.rows.push_back(nest.loops[loop].size);
   }
-  bool cutsVectorLoop = schedule.vectorLoop >= 0 && !schedule.vectorIsReduction(nest) &&
+  bool cutsVectorLoop = estimatedNs(nest) >= kMinParallelNs && schedule.vectorLoop >= 0 && !schedule.vectorIsReduction(nest) &&
                         partition.numUnits() < kEnoughUnits;
   if (cutsVectorLoop) {
     int64_t size = nest.loops[schedule.vectorLoop].size;
@@ -72,15 +80,8 @@ Partition rowsOf(const LoopNest &nest) {
 }
 
 /// Units per chunk of a parallel loop, or 0 if the kernel is too small for one.
-int64_t chooseGrain(ArrayRef<LoopNest> nests, int64_t numUnits) {
-  double totalNs = 0;
-  for (const LoopNest &nest : nests) {
-    double ns = estimatedIterationNs(nest);
-    for (const Loop &loop : nest.loops)
-      ns *= loop.size;
-    totalNs += ns;
-  }
-  if (numUnits < 2 || totalNs < 2 * kMinChunkNs)
+int64_t chooseGrain(double totalNs, int64_t numUnits) {
+  if (numUnits < 2 || totalNs < kMinParallelNs)
     return 0;
   auto grain = static_cast<int64_t>(kMinChunkNs / (totalNs / numUnits)) + 1;
   return std::max(grain, llvm::divideCeilSigned(numUnits, kEnoughUnits));
@@ -152,7 +153,7 @@ private:
     Schedule schedule = Schedule::choose(*nest);
     Partition partition = choosePartition(*nest, schedule);
     numUnits = partition.numUnits();
-    grain = chooseGrain(*nest, numUnits);
+    grain = chooseGrain(estimatedNs(*nest), numUnits);
     b.setInsertionPoint(op);
     flattenArguments();
     emitUnits([&](Value unit) { emitNest(*nest, schedule, partition, unit); });
@@ -172,7 +173,10 @@ private:
       nests.push_back(std::move(*nest));
     }
     numUnits = numRows;
-    grain = chooseGrain(nests, numUnits);
+    double totalNs = 0;
+    for (const LoopNest &nest : nests)
+      totalNs += estimatedNs(nest);
+    grain = chooseGrain(totalNs, numUnits);
     b.setInsertionPointToStart(&kernel.front());
     flattenArguments();
     for (memref::AllocaOp buffer : llvm::to_vector(kernel.getOps<memref::AllocaOp>()))

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/Path.h"
 
 using namespace mlir;
 using namespace hjx;
@@ -182,14 +183,17 @@ static bool leavesLoop(Block *block, Block *outer) {
   return false;
 }
 
-static std::string nameOf(memref::AllocOp allocation) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  LocationAttr(allocation.getLoc()).print(os);
-  StringRef name(text);
-  if (name.consume_front("loc(") && name.consume_back(")"))
-    return name.str();
-  return text;
+/// "model.cpp:42", or the name that the location carries.
+static std::string nameOf(Location location) {
+  if (auto named = dyn_cast<NameLoc>(location))
+    return named.getName().str();
+  if (auto call = dyn_cast<CallSiteLoc>(location))
+    return nameOf(call.getCallee());
+  if (auto fused = dyn_cast<FusedLoc>(location); fused && !fused.getLocations().empty())
+    return nameOf(fused.getLocations().front());
+  if (auto file = dyn_cast<FileLineColLoc>(location))
+    return (llvm::sys::path::filename(file.getFilename()) + ":" + Twine(file.getLine())).str();
+  return "?";
 }
 
 FailureOr<MemoryPlan> hjx::planMemory(func::FuncOp func,
@@ -204,7 +208,7 @@ FailureOr<MemoryPlan> hjx::planMemory(func::FuncOp func,
       return WalkResult::interrupt();
     }
     MemoryPlan::Entry entry;
-    entry.name = nameOf(allocation);
+    entry.name = nameOf(allocation.getLoc());
     entry.sizeBytes =
         type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8u);
     entry.firstUse = INT64_MAX;
