@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "test/unit/PropertyHarness.h"
 
+#include "lib/Execution/CpuExecutable.h"
 #include "lib/Interpreter/Interpreter.h"
+#include "lib/Pipelines/Pipelines.h"
 
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
@@ -65,6 +67,37 @@ LogicalResult Program::expand() {
 FailureOr<Arrays> Program::run(StringRef name, ArrayRef<HostArray> arguments) {
   auto handler = collect(module->getContext(), text);
   return interpret(function(name), arguments);
+}
+
+FailureOr<Arrays> Program::runCompiled(ArrayRef<HostArray> arguments) {
+  auto handler = collect(module->getContext(), text);
+  OwningOpRef<ModuleOp> copy = module->clone();
+  PassManager pm(module->getContext());
+  buildToPurePipeline(pm);
+  buildToLoPipeline(pm);
+  buildToTensorPipeline(pm);
+  if (failed(pm.run(*copy)))
+    return failure();
+  auto executable = CpuExecutable::compile(*copy, {});
+  if (!executable.ok()) {
+    text += executable.status().ToString() + "\n";
+    return failure();
+  }
+  Arrays results;
+  for (Type type : function("main").getResultTypes())
+    results.emplace_back(cast<RankedTensorType>(type));
+  std::vector<const void *> inputs;
+  std::vector<void *> outputs;
+  static char none; // arrays without elements have no storage
+  for (const HostArray &argument : arguments)
+    inputs.push_back(argument.bytes().empty() ? &none : argument.bytes().data());
+  for (HostArray &result : results)
+    outputs.push_back(result.bytes().empty() ? &none : result.bytes().data());
+  if (absl::Status status = (*executable)->run(inputs, outputs); !status.ok()) {
+    text += status.ToString() + "\n";
+    return failure();
+  }
+  return results;
 }
 
 //===----------------------------------------------------------------------===//

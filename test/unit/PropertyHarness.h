@@ -39,6 +39,8 @@ public:
   /// Runs hjx-expand-transforms and verifies.
   mlir::LogicalResult expand();
   mlir::FailureOr<Arrays> run(llvm::StringRef name, llvm::ArrayRef<HostArray> arguments);
+  /// The same for @main by the compiler and this machine. Consumes nothing.
+  mlir::FailureOr<Arrays> runCompiled(llvm::ArrayRef<HostArray> arguments);
 
 private:
   mlir::OwningOpRef<mlir::ModuleOp> module;

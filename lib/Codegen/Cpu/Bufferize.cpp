@@ -139,6 +139,17 @@ void carryInPlace(Operation *terminator, MutableOperandRange operands, ValueRang
       operands[index].assign(writeInto(b, value, destination));
 }
 
+/// Gives a loop a copy of each start that is still needed beside it: the loop overwrites its
+/// buffer. Otherwise the search for destinations would compute the start into the loop's.
+/// (Arguments are not ours to overwrite; the analysis copies them.)
+void copySharedStarts(LoopLikeOpInterface loop) {
+  ImplicitLocOpBuilder b(loop.getLoc(), loop);
+  for (OpOperand &start : loop.getInitsMutable())
+    if (isa<TensorType>(start.get().getType()) && isa<OpResult>(viewSource(start.get())) &&
+        !isNotUsedAfter(start.get(), loop, &start))
+      start.set(copyToNewTensor(b, start.get()));
+}
+
 LogicalResult carryInPlace(scf::WhileOp loop) {
   scf::ConditionOp condition = loop.getConditionOp();
   if (condition.getArgs().getTypes() != ValueRange(loop.getBeforeArguments()).getTypes())
@@ -435,6 +446,8 @@ struct Bufferize : impl::BufferizeBase<Bufferize> {
 
   static LogicalResult chooseDestinations(func::FuncOp func) {
     WalkResult result = func.walk([](Operation *op) {
+      if (isa<scf::ForOp, scf::WhileOp>(op))
+        copySharedStarts(cast<LoopLikeOpInterface>(op));
       if (auto loop = dyn_cast<scf::ForOp>(op)) {
         auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
         carryInPlace(yield, yield.getResultsMutable(), loop.getRegionIterArgs());
