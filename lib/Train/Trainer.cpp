@@ -133,6 +133,10 @@ absl::Status Run::loop(const StopSignal *stop) {
       summary_.reason = StopReason::Signalled;
       return note("stopped by a signal");
     }
+    if (options_.maxSeconds && steadySeconds() - startedAt_ >= *options_.maxSeconds) {
+      summary_.reason = StopReason::Signalled;
+      return note("stopped: out of time");
+    }
     HJX_RETURN_IF_ERROR(oneStep());
     if (due(options_.hashEvery))
       HJX_RETURN_IF_ERROR(hashParameters());
@@ -182,6 +186,7 @@ absl::Status Run::oneStep() {
       {"tokens", static_cast<double>(summary_.tokens)},
       {"step_seconds", seconds},
       {"tokens_per_second", static_cast<double>(data_.layout().tokensPerStep()) / seconds}};
+  values.insert(values.end(), result.others.begin(), result.others.end());
   if (std::optional<double> score = lossSpikes_.observe(result.loss))
     values.emplace_back("loss_z", *score);
   if (std::optional<double> score = normSpikes_.observe(result.gradientNorm))

@@ -25,6 +25,7 @@ struct StepResult {
   double loss = 0;         ///< mean over all tokens of all micro-batches
   double gradientNorm = 0; ///< before clipping
   double clipFactor = 1;   ///< what the gradient was multiplied by
+  std::vector<std::pair<std::string, double>> others; ///< logged by name
 };
 
 /// What a model offers to the loop; hjx-run implements it over compiled graphs.
@@ -63,6 +64,7 @@ struct TrainOptions {
   int64_t hashEvery = 0;
   int64_t maxConsecutiveSkips = 0;  ///< see NonFiniteGuard
   std::optional<double> targetLoss; ///< stop when the validation loss reaches this
+  std::optional<double> maxSeconds; ///< stop, as a signal would, after so long in this session
   bool overfitOneBatch = false;     ///< every step sees the batches of step 0
   int64_t sampleEvery = 0;
   std::function<absl::StatusOr<std::string>(int64_t step)> sample;

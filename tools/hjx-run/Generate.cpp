@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// hjx-run generate GRAPH --run DIR --prompt TEXT: text from a checkpoint. The same prompt, seed
+// and parameters give the same text.
+#include "tools/hjx-run/Commands.h"
+#include "tools/hjx-run/GraphProgram.h"
+
+#include <cstdio>
+
+namespace hjx {
+namespace {
+
+namespace cl = llvm::cl;
+
+class GenerateCommand : public Command {
+public:
+  GenerateCommand() : Command("generate", "Continue a text with a checkpoint") {}
+  absl::Status run() override;
+
+private:
+  cl::opt<std::string> graph_{cl::Positional, cl::Required, cl::desc("GRAPH"), cl::sub(flags)};
+  cl::opt<std::string> run_{"run", cl::desc("folder of the run"), cl::Required, cl::sub(flags)};
+  cl::opt<std::string> checkpoint_{"checkpoint", cl::desc("latest, best, a step or a path"), cl::init("latest"), cl::sub(flags)};
+  cl::opt<std::string> prompt_{"prompt", cl::desc("text to continue"), cl::init("\n"), cl::sub(flags)};
+  cl::opt<int64_t> tokens_{"tokens", cl::desc("to draw"), cl::init(200), cl::sub(flags)};
+  cl::opt<double> temperature_{"temperature", cl::desc("0 takes the most likely token"), cl::init(0.8), cl::sub(flags)};
+  cl::opt<int64_t> topK_{"top-k", cl::desc("keep so many of the most likely; 0 is all"), cl::init(0), cl::sub(flags)};
+  cl::opt<double> topP_{"top-p", cl::desc("keep the fewest whose probability reaches this"), cl::init(1.0), cl::sub(flags)};
+  cl::opt<uint64_t> seed_{"seed", cl::desc("of the draws"), cl::init(0), cl::sub(flags)};
+  cl::opt<std::string> tokenizer_{"tokenizer", cl::desc("folder with GPT-2's encoder.json and vocab.bpe"), cl::sub(flags)};
+  cl::opt<int> threads_{"threads", cl::desc("of the pool; results do not depend on it"), cl::sub(flags)};
+};
+
+absl::Status GenerateCommand::run() {
+  HJX_RETURN_IF_ERROR(setThreads(threads_));
+  HJX_ASSIGN_OR_RETURN(Sampler sampler, Sampler::create({.temperature = temperature_, .topK = topK_, .topP = topP_, .seed = seed_}));
+  if (tokens_ < 0)
+    return badInput("--tokens", "0 or more", std::to_string(tokens_), "200 is the default");
+  HJX_ASSIGN_OR_RETURN(TrainingGraph graph, TrainingGraph::load(graph_));
+  if (!graph.logits)
+    return badInput(graph_.getValue(), "a function 'logits'", "none", "see docs/training-graph.md");
+  HJX_ASSIGN_OR_RETURN(std::unique_ptr<Tokenizer> tokenizer, openGraphTokenizer(graph, tokenizer_));
+  if (!tokenizer)
+    return badInput("generate", "--tokenizer with GPT-2's files", "none", "the graph's tokenizer is gpt2");
+  HJX_ASSIGN_OR_RETURN(std::vector<int32_t> prompt, tokenizer->encode(prompt_));
+  if (prompt.empty())
+    return badInput("--prompt", "at least one token", "none", "the model continues something; try a newline");
+  HJX_ASSIGN_OR_RETURN(Checkpoint checkpoint, openRunCheckpoint(run_, checkpoint_));
+
+  GraphProgramOptions options;
+  options.step = options.eval = false;
+  HJX_ASSIGN_OR_RETURN(std::unique_ptr<GraphProgram> program, GraphProgram::create(graph, options));
+  HJX_RETURN_IF_ERROR(program->restore(checkpoint.tensors));
+  auto write = [](std::string_view text) {
+    std::string safe = printableText(text);
+    std::fwrite(safe.data(), 1, safe.size(), stdout);
+    std::fflush(stdout);
+  };
+  write(prompt_);
+  HJX_RETURN_IF_ERROR(generateText(*program, *tokenizer, prompt, tokens_, sampler, write));
+  std::printf("\n");
+  return absl::OkStatus();
+}
+
+} // namespace
+
+std::unique_ptr<Command> makeGenerateCommand() { return std::make_unique<GenerateCommand>(); }
+
+} // namespace hjx

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/hjx-run/GraphProgram.h"
+
+#include "absl/strings/str_format.h"
+
+#include <bit>
+#include <chrono>
+
+namespace hjx {
+namespace {
+
+/// Writes token ids in the width of `type`, from element `first` on.
+void writeTokens(void *to, StoredType type, uint64_t first, std::span<const int32_t> ids) {
+  auto write = [&]<typename T>(T *out) {
+    for (size_t i = 0; i < ids.size(); ++i)
+      out[first + i] = static_cast<T>(ids[i]);
+  };
+  switch (storedTypeBits(type)) {
+  case 8:
+    return write(static_cast<uint8_t *>(to));
+  case 16:
+    return write(static_cast<uint16_t *>(to));
+  case 32:
+    return write(static_cast<uint32_t *>(to));
+  default:
+    return write(static_cast<uint64_t *>(to));
+  }
+}
+
+double readFloat(const void *from, StoredType type, size_t index) {
+  switch (type) {
+  case StoredType::F64:
+    return static_cast<const double *>(from)[index];
+  case StoredType::F16:
+    return static_cast<double>(static_cast<const _Float16 *>(from)[index]);
+  case StoredType::BF16:
+    return std::bit_cast<float>(uint32_t{static_cast<const uint16_t *>(from)[index]} << 16);
+  default:
+    return static_cast<const float *>(from)[index];
+  }
+}
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Binding functions to buffers
+//===----------------------------------------------------------------------===//
+
+absl::StatusOr<GraphProgram::Bound> GraphProgram::bind(const std::string &name, const GraphProgramOptions &options) {
+  Bound bound;
+  FunctionCompileOptions compileOptions;
+  compileOptions.dumpDir = options.dumpDir;
+  compileOptions.profile = options.profile;
+  HJX_ASSIGN_OR_RETURN(bound.function, CompiledFunction::compile(*graph_.source.module, name, compileOptions));
+  auto place = [&](const GraphValue &value) -> absl::StatusOr<void *> {
+    if (value.role == "state")
+      return state_[static_cast<size_t>(graph_.stateIndex(value.name))].data();
+    HJX_ASSIGN_OR_RETURN(Buffer buffer, Buffer::allocate(value.sizeBytes));
+    bound.owned.push_back(std::move(buffer));
+    return bound.owned.back().data();
+  };
+  for (const GraphValue &value : bound.function.signature.arguments) {
+    HJX_ASSIGN_OR_RETURN(void *data, place(value));
+    bound.inputs.push_back(data);
+  }
+  for (const GraphValue &value : bound.function.signature.results) {
+    HJX_ASSIGN_OR_RETURN(void *data, place(value));
+    bound.outputs.push_back(data);
+  }
+  return bound;
+}
+
+absl::Status GraphProgram::Bound::call() {
+  auto began = std::chrono::steady_clock::now();
+  HJX_RETURN_IF_ERROR(function.code->run(inputs, absl::MakeSpan(outputs)));
+  seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  ++numCalls;
+  return absl::OkStatus();
+}
+
+const GraphValue *GraphProgram::Bound::argument(std::string_view role, std::string_view leafName) const {
+  int index = GraphFunction::find(function.signature.arguments, role, leafName);
+  return index < 0 ? nullptr : &function.signature.arguments[static_cast<size_t>(index)];
+}
+
+void *GraphProgram::Bound::input(std::string_view role, std::string_view leafName) const {
+  int index = GraphFunction::find(function.signature.arguments, role, leafName);
+  return index < 0 ? nullptr : const_cast<void *>(inputs[static_cast<size_t>(index)]);
+}
+
+absl::StatusOr<std::unique_ptr<GraphProgram>> GraphProgram::create(const TrainingGraph &graph,
+                                                                   const GraphProgramOptions &options) {
+  std::unique_ptr<GraphProgram> program(new GraphProgram(graph));
+  for (const GraphValue &value : graph.state()) {
+    HJX_ASSIGN_OR_RETURN(Buffer buffer, Buffer::allocate(value.sizeBytes));
+    program->state_.push_back(std::move(buffer));
+  }
+  auto compile = [&](bool wanted, const char *name, std::optional<Bound> &to) -> absl::Status {
+    if (!wanted)
+      return absl::OkStatus();
+    HJX_ASSIGN_OR_RETURN(to, program->bind(name, options));
+    return absl::OkStatus();
+  };
+  HJX_RETURN_IF_ERROR(compile(options.step, "init", program->init_));
+  HJX_RETURN_IF_ERROR(compile(options.step, "step", program->step_));
+  HJX_RETURN_IF_ERROR(compile(options.eval && graph.eval, "eval", program->eval_));
+  HJX_RETURN_IF_ERROR(compile(options.logits && graph.logits, "logits", program->logits_));
+  return program;
+}
+
+//===----------------------------------------------------------------------===//
+// What the training loop asks for
+//===----------------------------------------------------------------------===//
+
+absl::Status GraphProgram::initialise(uint64_t seed) {
+  // The words of the key that jax.random.key gives for the seed.
+  uint32_t words[2] = {static_cast<uint32_t>(seed >> 32), static_cast<uint32_t>(seed)};
+  std::memcpy(const_cast<void *>(init_->inputs[0]), words, sizeof words);
+  return init_->call();
+}
+
+absl::StatusOr<StepResult> GraphProgram::step(std::span<const Batch> batches, double learningRate, int64_t step) {
+  for (auto [name, member] : {std::pair{"inputs", &Batch::inputs}, {"targets", &Batch::targets}}) {
+    uint64_t first = 0;
+    for (const Batch &batch : batches) {
+      writeTokens(step_->input("batch", name), step_->argument("batch", name)->type, first, batch.*member);
+      first += (batch.*member).size();
+    }
+  }
+  if (void *rate = step_->input("scalar", "learning_rate"))
+    *static_cast<float *>(rate) = static_cast<float>(learningRate);
+  if (void *number = step_->input("scalar", "step"))
+    *static_cast<int32_t *>(number) = static_cast<int32_t>(step);
+  HJX_RETURN_IF_ERROR(step_->call());
+
+  StepResult result;
+  for (size_t i = 0; i < step_->outputs.size(); ++i) {
+    const GraphValue &value = step_->function.signature.results[i];
+    if (value.role != "metric")
+      continue;
+    double number = readFloat(step_->outputs[i], value.type, 0);
+    std::string name = value.leafName();
+    if (name == "loss")
+      result.loss = number;
+    else if (name == "grad_norm")
+      result.gradientNorm = number;
+    else if (name == "clip_factor")
+      result.clipFactor = number;
+    else
+      result.others.emplace_back(name, number);
+  }
+  return result;
+}
+
+absl::StatusOr<double> GraphProgram::evaluate(const Batch &batch) {
+  for (auto [name, ids] : {std::pair{"inputs", &batch.inputs}, {"targets", &batch.targets}})
+    writeTokens(eval_->input("batch", name), eval_->argument("batch", name)->type, 0, *ids);
+  HJX_RETURN_IF_ERROR(eval_->call());
+  auto loss = static_cast<size_t>(GraphFunction::find(eval_->function.signature.results, "metric", "loss"));
+  return readFloat(eval_->outputs[loss], eval_->function.signature.results[loss].type, 0);
+}
+
+absl::StatusOr<std::vector<NamedTensor>> GraphProgram::state() {
+  std::vector<NamedTensor> tensors;
+  for (size_t i = 0; i < state_.size(); ++i) {
+    const GraphValue &value = graph_.state()[i];
+    std::string bytes(state_[i].as<char>(), static_cast<size_t>(value.sizeBytes));
+    tensors.push_back({value.name, {value.type, value.shape, std::move(bytes)}});
+  }
+  return tensors;
+}
+
+absl::Status GraphProgram::restore(const SafetensorsFile &checkpoint) {
+  std::vector<TensorView> expected;
+  for (const GraphValue &value : graph_.state())
+    expected.push_back({value.name, value.type, value.shape, {}});
+  HJX_RETURN_IF_ERROR(checkTensors(checkpoint, expected));
+  for (size_t i = 0; i < state_.size(); ++i) {
+    HJX_ASSIGN_OR_RETURN(const TensorInfo *info, checkpoint.get(graph_.state()[i].name));
+    HJX_RETURN_IF_ERROR(checkpoint.read(*info, 0, {state_[i].as<char>(), static_cast<size_t>(state_[i].sizeBytes())}));
+  }
+  return absl::OkStatus();
+}
+
+//===----------------------------------------------------------------------===//
+// Generation
+//===----------------------------------------------------------------------===//
+
+int64_t GraphProgram::context() const { return logits_->argument("batch", "tokens")->shape[1]; }
+
+absl::StatusOr<std::vector<float>> GraphProgram::nextLogits(std::span<const int32_t> tokens) {
+  auto context = static_cast<size_t>(this->context());
+  if (tokens.size() > context)
+    tokens = tokens.last(context);
+  std::vector<int32_t> row(tokens.begin(), tokens.end());
+  row.resize(context, 0); // after the last token: causal models do not look there
+  writeTokens(logits_->input("batch", "tokens"), logits_->argument("batch", "tokens")->type, 0, row);
+  HJX_RETURN_IF_ERROR(logits_->call());
+  std::vector<float> logits(static_cast<size_t>(graph_.vocabulary));
+  for (size_t i = 0; i < logits.size(); ++i)
+    logits[i] = static_cast<float>(readFloat(logits_->outputs[0], logits_->function.signature.results[0].type,
+                                             (tokens.size() - 1) * logits.size() + i));
+  return logits;
+}
+
+absl::Status generateText(GraphProgram &program, const Tokenizer &tokenizer, std::vector<int32_t> tokens, int64_t count,
+                          const Sampler &sampler, const std::function<void(std::string_view)> &emit) {
+  StreamingDecoder decoder(tokenizer);
+  for (int64_t i = 0; i < count; ++i) {
+    HJX_ASSIGN_OR_RETURN(std::vector<float> logits, program.nextLogits(tokens));
+    // A vocabulary padded for speed has ids that mean nothing.
+    logits.resize(std::min(logits.size(), static_cast<size_t>(tokenizer.vocabSize())));
+    HJX_ASSIGN_OR_RETURN(int32_t token, sampler.sample(logits, static_cast<uint64_t>(i)));
+    tokens.push_back(token);
+    HJX_ASSIGN_OR_RETURN(std::string text, decoder.push(token));
+    emit(text);
+  }
+  emit(decoder.finish());
+  return absl::OkStatus();
+}
+
+//===----------------------------------------------------------------------===//
+// Reports
+//===----------------------------------------------------------------------===//
+
+std::vector<const GraphProgram::Bound *> GraphProgram::bound() const {
+  std::vector<const Bound *> out;
+  for (const std::optional<Bound> *each : {&init_, &step_, &eval_, &logits_})
+    if (*each)
+      out.push_back(&**each);
+  return out;
+}
+
+std::string GraphProgram::describeFunctions() const {
+  std::string out = "function    compiled in   matrix products        arena\n";
+  for (const Bound *each : bound())
+    absl::StrAppendFormat(&out, "%-10s %10.2f s %11s FLOP %8.2f MiB\n", each->function.signature.name,
+                          each->function.compileSeconds, formatCount(each->function.numFlops),
+                          static_cast<double>(each->function.code->memoryPlan().sizeBytes) / 0x1p20);
+  return out;
+}
+
+std::string GraphProgram::profile() const {
+  std::string out = "function     calls      total       mean   matrix products\n";
+  for (const Bound *each : bound())
+    if (each->numCalls > 0)
+      absl::StrAppendFormat(&out, "%-10s %7d %8.2f s %7.2f ms %10s FLOP/s\n", each->function.signature.name, each->numCalls,
+                            each->seconds, each->seconds * 1e3 / static_cast<double>(each->numCalls),
+                            formatCount(each->function.numFlops * static_cast<double>(each->numCalls) / each->seconds));
+  constexpr size_t kMostKernels = 20; // of each function
+  for (const Bound *each : bound()) {
+    std::vector<KernelTime> kernels = each->function.code->profile();
+    if (each->numCalls == 0 || kernels.empty())
+      continue;
+    absl::StrAppendFormat(&out, "kernels of %s       calls      total   share\n", each->function.signature.name);
+    for (size_t i = 0; i < std::min(kernels.size(), kMostKernels); ++i)
+      absl::StrAppendFormat(&out, "%-22s %7d %8.3f s  %5.1f%%\n", kernels[i].name, kernels[i].numCalls,
+                            static_cast<double>(kernels[i].timeNs) * 1e-9,
+                            static_cast<double>(kernels[i].timeNs) * 1e-7 / each->seconds);
+    if (kernels.size() > kMostKernels)
+      absl::StrAppendFormat(&out, "and %d more\n", kernels.size() - kMostKernels);
+  }
+  return out;
+}
+
+std::string GraphProgram::memoryPlans() const {
+  std::string out;
+  llvm::raw_string_ostream os(out);
+  for (const Bound *each : bound()) {
+    os << each->function.signature.name << ":\n";
+    each->function.code->memoryPlan().print(os);
+  }
+  return out;
+}
+
+} // namespace hjx

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A training graph as a program that runs: the state in buffers that stay where they are, and the
+// compiled functions bound to them. It is what the training loop trains, and what evaluation and
+// generation read from a checkpoint.
+#pragma once
+
+#include "lib/Data/Tokenizer.h"
+#include "lib/Execution/CompiledFunction.h"
+#include "lib/Train/Sampler.h"
+#include "lib/Train/Trainer.h"
+#include "runtime/Buffer.h"
+
+namespace hjx {
+
+struct GraphProgramOptions {
+  bool step = true;   ///< compile init and step
+  bool eval = true;   ///< and eval, where the graph has it
+  bool logits = true; ///< and logits
+  bool profile = false;
+  std::string dumpDir;
+};
+
+/// Not for use by several threads at once.
+class GraphProgram : public TrainProgram {
+public:
+  static absl::StatusOr<std::unique_ptr<GraphProgram>> create(const TrainingGraph &graph,
+                                                              const GraphProgramOptions &options);
+
+  /// Fills the state from a seed through init.
+  absl::Status initialise(uint64_t seed);
+
+  absl::StatusOr<StepResult> step(std::span<const Batch> batches, double learningRate, int64_t step) override;
+  absl::StatusOr<double> evaluate(const Batch &batch) override;
+  absl::StatusOr<std::vector<NamedTensor>> state() override;
+  absl::Status restore(const SafetensorsFile &checkpoint) override;
+
+  int64_t context() const;
+  /// Returns the logits for the token after `tokens`, of which the last `context()` count.
+  absl::StatusOr<std::vector<float>> nextLogits(std::span<const int32_t> tokens);
+
+  /// A table of the compiled functions: compile time, FLOPs of matrix products, arena.
+  std::string describeFunctions() const;
+  /// A table of the time spent in each; with `profile`, also of the kernels that took most.
+  std::string profile() const;
+  /// The memory plan of each.
+  std::string memoryPlans() const;
+
+private:
+  struct Bound {
+    CompiledFunction function;
+    std::vector<Buffer> owned;
+    std::vector<const void *> inputs;
+    std::vector<void *> outputs;
+    int64_t numCalls = 0;
+    double seconds = 0;
+
+    absl::Status call();
+    const GraphValue *argument(std::string_view role, std::string_view leafName) const;
+    /// Where the argument lies, or null.
+    void *input(std::string_view role, std::string_view leafName) const;
+  };
+
+  explicit GraphProgram(const TrainingGraph &graph) : graph_(graph) {}
+  absl::StatusOr<Bound> bind(const std::string &name, const GraphProgramOptions &options);
+  std::vector<const Bound *> bound() const;
+
+  const TrainingGraph &graph_;
+  std::vector<Buffer> state_; ///< in the order of graph_.state()
+  std::optional<Bound> init_, step_, eval_, logits_;
+};
+
+/// Draws `count` tokens after `tokens`, of which there is one at least; calls `emit` with each
+/// piece of text.
+absl::Status generateText(GraphProgram &program, const Tokenizer &tokenizer, std::vector<int32_t> tokens, int64_t count,
+                          const Sampler &sampler, const std::function<void(std::string_view)> &emit);
+
+} // namespace hjx

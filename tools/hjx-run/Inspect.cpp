@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// hjx-run inspect GRAPH: what the graph holds, what it costs, and where its memory goes, before
+// anything runs.
+#include "tools/hjx-run/Commands.h"
+#include "tools/hjx-run/GraphProgram.h"
+
+#include <cstdio>
+
+namespace hjx {
+namespace {
+
+namespace cl = llvm::cl;
+
+class InspectCommand : public Command {
+public:
+  InspectCommand() : Command("inspect", "Print a graph's state, functions and memory plan") {}
+  absl::Status run() override;
+
+private:
+  cl::opt<std::string> graph_{cl::Positional, cl::Required, cl::desc("GRAPH"), cl::sub(flags)};
+  cl::opt<bool> memoryPlan_{"memory-plan", cl::desc("print every buffer of every function"), cl::sub(flags)};
+};
+
+absl::Status InspectCommand::run() {
+  HJX_ASSIGN_OR_RETURN(TrainingGraph graph, TrainingGraph::load(graph_));
+  HJX_ASSIGN_OR_RETURN(std::unique_ptr<GraphProgram> program, GraphProgram::create(graph, {}));
+  for (const GraphValue &value : graph.state())
+    std::printf("%-40s %s\n", value.name.c_str(), describeTensor(value.type, value.shape).c_str());
+  GraphBatch batch = batchOf(graph.step);
+  std::printf("%s\n", describeState(graph).c_str());
+  std::printf("batch: %lld x %lld windows of %lld tokens, vocabulary %lld, tokenizer %s\n",
+              static_cast<long long>(batch.accumulation), static_cast<long long>(batch.rows),
+              static_cast<long long>(batch.context), static_cast<long long>(graph.vocabulary), graph.tokenizer.c_str());
+  std::printf("%s", program->describeFunctions().c_str());
+  if (memoryPlan_)
+    std::printf("%s", program->memoryPlans().c_str());
+  return absl::OkStatus();
+}
+
+} // namespace
+
+std::unique_ptr<Command> makeInspectCommand() { return std::make_unique<InspectCommand>(); }
+
+} // namespace hjx

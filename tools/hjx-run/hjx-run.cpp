@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// hjx-run: trains, evaluates and samples models that are training graphs (docs/training-graph.md).
+//
+//   hjx-run train gpt2.mlir austen.txt --run runs/demo
+//   hjx-run train gpt2.mlir austen.txt --run runs/demo --resume latest
+//   hjx-run generate gpt2.mlir --run runs/demo --prompt "It is a truth"
+//   hjx-run call gpt2.mlir --function logits --input state.safetensors --output logits.npy
+#include "tools/hjx-run/Commands.h"
+
+#include "lib/Train/Progress.h"
+#include "runtime/ThreadPool.h"
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "llvm/Support/InitLLVM.h"
+
+#include <cstdio>
+
+namespace hjx {
+
+absl::StatusOr<std::unique_ptr<Tokenizer>> openGraphTokenizer(const TrainingGraph &graph, const std::string &folder) {
+  if (graph.tokenizer == "bytes") {
+    if (!folder.empty() && folder != "bytes")
+      return badInput("--tokenizer", "none, for a graph of bytes", absl::StrCat("'", printable(folder), "'"), "leave it out");
+    return makeByteTokenizer();
+  }
+  if (folder.empty())
+    return nullptr;
+  std::vector<std::string> warnings;
+  auto tokenizer = openTokenizer(folder, &warnings);
+  for (const std::string &warning : warnings)
+    std::fprintf(stderr, "warning: %s\n", warning.c_str());
+  return tokenizer;
+}
+
+absl::Status setThreads(int numThreads) {
+  if (numThreads < 0 || numThreads > 1024)
+    return badInput("--threads", "1 to 1024, or 0 for all processors", absl::StrCat(numThreads), "leave it out");
+  if (numThreads > 0)
+    ThreadPool::global().resize(numThreads);
+  return absl::OkStatus();
+}
+
+std::string describeState(const TrainingGraph &graph) {
+  double parameters = 0, elements = 0, bytes = 0;
+  for (const GraphValue &value : graph.state()) {
+    auto count = static_cast<double>(numElements(value.shape).value_or(0));
+    elements += count;
+    bytes += static_cast<double>(value.sizeBytes);
+    if (absl::StrContains(absl::StrCat(".", value.name), ".params."))
+      parameters += count;
+  }
+  return absl::StrFormat("state: %d tensors, %s parameters, %s numbers in all, %.2f MiB", graph.state().size(),
+                         formatCount(parameters), formatCount(elements), bytes / 0x1p20);
+}
+
+absl::StatusOr<Checkpoint> openRunCheckpoint(const std::string &run, const std::string &which) {
+  return openCheckpoint(run + "/checkpoints", which);
+}
+
+} // namespace hjx
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  std::vector<std::unique_ptr<hjx::Command>> commands;
+  for (auto make : {hjx::makeTrainCommand, hjx::makeEvalCommand, hjx::makeGenerateCommand, hjx::makeCallCommand,
+                    hjx::makeInspectCommand})
+    commands.push_back(make());
+  llvm::cl::ParseCommandLineOptions(argc, argv, "hjx-run: trains and runs training graphs (docs/training-graph.md)\n");
+  for (const std::unique_ptr<hjx::Command> &command : commands) {
+    if (!command->flags)
+      continue;
+    absl::Status status = command->run();
+    if (!status.ok())
+      std::fprintf(stderr, "error: %s\n", std::string(status.message()).c_str());
+    return status.ok() ? 0 : 1;
+  }
+  std::fprintf(stderr, "error: expected a command: train, eval, generate, call or inspect\n  help: hjx-run --help\n");
+  return 2;
+}
