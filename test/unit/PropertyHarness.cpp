@@ -170,3 +170,86 @@ HostArray hjx::test::stack(ArrayRef<HostArray> slices, int64_t axis) {
   });
   return result;
 }
+
+//===----------------------------------------------------------------------===//
+// Points and requests
+//===----------------------------------------------------------------------===//
+
+Domain hjx::test::domainOf(const Sample &sample, size_t argument) {
+  return argument < sample.domains.size() ? sample.domains[argument] : Domain::Any;
+}
+
+Point::Point(MLIRContext &context, const Sample &sample, std::mt19937_64 &random)
+    : program(context, sample) {
+  if (!program.isValid())
+    return;
+  argumentTypes = program.argumentTypes();
+  resultTypes = program.resultTypes();
+  for (auto [i, type] : llvm::enumerate(argumentTypes))
+    x.push_back(draw(type, domainOf(sample, i), random));
+}
+
+Types hjx::test::floatsOf(TypeRange types) {
+  return llvm::filter_to_vector(types, ir::isDifferentiable);
+}
+Arrays hjx::test::floatsOf(ArrayRef<HostArray> arrays) {
+  return llvm::filter_to_vector(arrays, [](const HostArray &array) { return array.isFloat(); });
+}
+Types hjx::test::concat(TypeRange a, TypeRange b) {
+  Types all(a);
+  llvm::append_range(all, b);
+  return all;
+}
+Arrays hjx::test::concat(ArrayRef<HostArray> a, ArrayRef<HostArray> b) {
+  Arrays all(a);
+  llvm::append_range(all, b);
+  return all;
+}
+
+/// Fewest significant bits among the float types, which tolerances follow.
+unsigned hjx::test::precisionOf(TypeRange types) {
+  unsigned bits = 53;
+  for (Type type : floatsOf(types))
+    bits = std::min(bits, cast<FloatType>(getElementTypeOrSelf(type)).getFPMantissaWidth());
+  return bits;
+}
+double hjx::test::epsilonOf(TypeRange types) {
+  return std::ldexp(1.0, 1 - int(precisionOf(types)));
+}
+/// (x, v) -> (f, J v)
+void hjx::test::addJvp(Point &p, ArrayRef<bool> mask, StringRef name) {
+  size_t n = p.argumentTypes.size();
+  p.program.add(name, concat(p.argumentTypes, pick(p.argumentTypes, mask)),
+                [&](ImplicitLocOpBuilder &b, ValueRange args) {
+                  auto op = ir::JvpOp::create(b, concat(p.resultTypes, floatsOf(p.resultTypes)),
+                                              "f", args.take_front(n), args.drop_front(n), mask);
+                  return Values(op.getResults());
+                });
+}
+
+/// (x, c) -> (f, J^T c)
+void hjx::test::addVjp(Point &p, ArrayRef<bool> mask, StringRef name) {
+  size_t n = p.argumentTypes.size();
+  p.program.add(name, concat(p.argumentTypes, floatsOf(p.resultTypes)),
+                [&](ImplicitLocOpBuilder &b, ValueRange args) {
+                  auto op = ir::VjpOp::create(b, concat(p.resultTypes, pick(p.argumentTypes, mask)),
+                                              "f", args.take_front(n), args.drop_front(n), mask);
+                  return Values(op.getResults());
+                });
+}
+Types hjx::test::mapTypes(TypeRange types, ArrayRef<int64_t> axes) {
+  Types mapped;
+  for (auto [type, axis] : llvm::zip_equal(types, axes))
+    mapped.push_back(axis == -1 ? type
+                                : Type(ir::insertAxis(cast<RankedTensorType>(type), axis, kBatch)));
+  return mapped;
+}
+
+void hjx::test::addVmap(Program &program, StringRef name, StringRef callee, TypeRange arguments,
+                        TypeRange results, ArrayRef<int64_t> inAxes, ArrayRef<int64_t> outAxes) {
+  program.add(name, mapTypes(arguments, inAxes), [&](ImplicitLocOpBuilder &b, ValueRange args) {
+    return Values(
+        ir::VmapOp::create(b, mapTypes(results, outAxes), callee, args, inAxes, outAxes, kBatch)
+            .getResults());
+  });
+}

@@ -51,4 +51,8 @@ struct Sample {
 const std::vector<Sample> &allSamples();
 std::vector<Sample> samplesOf(llvm::StringRef op);
 
+/// The parts of the table in PropertyProgramSamples.cpp.
+void addHigherOrderSamples(std::vector<Sample> &samples);
+void addRequestSamples(std::vector<Sample> &samples);
+
 } // namespace hjx::test
