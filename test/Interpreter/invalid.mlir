@@ -77,3 +77,29 @@ func.func @main() {
   %y = func.call @external(%x) : (tensor<f32>) -> tensor<f32>
   return
 }
+
+// -----
+
+func.func @main() {
+  // expected-error @below {{'hjx.constant' op expected a value whose elements are present (dense<...> or a loaded resource)}}
+  %x = hjx.constant dense_resource<missing> : tensor<2xf32>
+  return
+}
+
+// -----
+
+// expected-error @below {{the interpreter runs functions of one block, got 2}}
+func.func @main() {
+  cf.br ^next
+^next:
+  return
+}
+
+// -----
+
+func.func private @complex() -> tensor<2xcomplex<f32>>
+func.func @main() {
+  // expected-error @below {{expected arrays of numbers, bools or keys, got 'tensor<2xcomplex<f32>>'}}
+  %x = func.call @complex() : () -> tensor<2xcomplex<f32>>
+  return
+}
