@@ -33,7 +33,7 @@ absl::StatusOr<std::unique_ptr<Tokenizer>> openGraphTokenizer(const TrainingGrap
 /// --threads: the width of the pool; 0 leaves the default.
 absl::Status setThreads(int numThreads);
 
-/// Parameters (the state without the optimizer's is not ours to know: all of it), bytes of state.
+/// Counts the state: parameters are what lies under a `params`.
 std::string describeState(const TrainingGraph &graph);
 
 /// --run and --checkpoint of commands that read one.

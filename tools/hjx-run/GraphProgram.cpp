@@ -252,11 +252,11 @@ std::string GraphProgram::profile() const {
     std::vector<KernelTime> kernels = each->function.code->profile();
     if (each->numCalls == 0 || kernels.empty())
       continue;
-    absl::StrAppendFormat(&out, "kernels of %s       calls      total   share\n", each->function.signature.name);
+    absl::StrAppendFormat(&out, "  calls      total   share  kernel of %s\n", each->function.signature.name);
     for (size_t i = 0; i < std::min(kernels.size(), kMostKernels); ++i)
-      absl::StrAppendFormat(&out, "%-22s %7d %8.3f s  %5.1f%%\n", kernels[i].name, kernels[i].numCalls,
+      absl::StrAppendFormat(&out, "%7d %8.3f s  %5.1f%%  %s\n", kernels[i].numCalls,
                             static_cast<double>(kernels[i].timeNs) * 1e-9,
-                            static_cast<double>(kernels[i].timeNs) * 1e-7 / each->seconds);
+                            static_cast<double>(kernels[i].timeNs) * 1e-7 / each->seconds, kernels[i].name);
     if (kernels.size() > kMostKernels)
       absl::StrAppendFormat(&out, "and %d more\n", kernels.size() - kMostKernels);
   }

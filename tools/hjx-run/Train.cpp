@@ -66,7 +66,7 @@ private:
   cl::opt<std::string> graph_{cl::Positional, cl::Required, cl::desc("GRAPH"), cl::sub(flags)};
   cl::opt<std::string> data_{cl::Positional, cl::desc("DATA"), cl::sub(flags)};
   cl::opt<std::string> run_{"run", cl::desc("folder of the run"), cl::value_desc("dir"), cl::sub(flags)};
-  cl::opt<std::string> resume_{"resume", cl::desc("continue from latest (the default), best, a step or a path"),
+  cl::opt<std::string> resume_{"resume", cl::desc("continue; --resume=best, =STEP or =PATH instead of latest"),
                                cl::ValueOptional, cl::sub(flags)};
   cl::opt<std::string> format_{"format", cl::desc("of DATA: auto, safetensors, llmc, uint16, bytes or text"), cl::sub(flags)};
   cl::opt<std::string> tokenizer_{"tokenizer", cl::desc("folder with GPT-2's encoder.json and vocab.bpe"), cl::sub(flags)};
@@ -106,7 +106,7 @@ absl::Status applyGraphConfig(const TrainingGraph &graph, Json &config) {
     if (!given[key].is_number() || (to.is_number_integer() && !given[key].is_number_integer()))
       return badInput(absl::StrCat("hjx.training_graph: config: ", key),
                       to.is_number_integer() ? "an integer" : "a number", printable(given[key].dump()), "correct the graph");
-    to = given[key];
+    to = to.is_number_float() ? Json(given[key].get<double>()) : given[key];
     return absl::OkStatus();
   };
   Json &schedule = config["schedule"];

@@ -3,9 +3,9 @@
 // hjx-run: trains, evaluates and samples models that are training graphs (docs/training-graph.md).
 //
 //   hjx-run train gpt2.mlir austen.txt --run runs/demo
-//   hjx-run train gpt2.mlir austen.txt --run runs/demo --resume latest
+//   hjx-run train gpt2.mlir austen.txt --run runs/demo --resume
 //   hjx-run generate gpt2.mlir --run runs/demo --prompt "It is a truth"
-//   hjx-run call gpt2.mlir --function logits --input state.safetensors --output logits.npy
+//   hjx-run call gpt2.mlir --function init --input key.npy --output state.safetensors
 #include "tools/hjx-run/Commands.h"
 
 #include "lib/Train/Progress.h"
