@@ -23,10 +23,10 @@ struct Linear {
 HJX_TREE(Linear, kernel, bias)
 
 /// Kernel from N(0, stddev^2), bias zero. GPT-2's stddev is 0.02.
-Linear linear_init(const Array &key, int64_t in, int64_t out, double stddev = 0.02);
+HJX_API Linear linear_init(const Array &key, int64_t in, int64_t out, double stddev = 0.02);
 
 /// Returns x kernel + bias; x is [..., in].
-Array linear(const Linear &layer, ArrayLike x);
+HJX_API Array linear(const Linear &layer, ArrayLike x);
 
 //===----------------------------------------------------------------------===//
 // Normalisation
@@ -39,11 +39,11 @@ struct LayerNorm {
 HJX_TREE(LayerNorm, scale, bias)
 
 /// Scale one, bias zero.
-LayerNorm layer_norm_init(int64_t features);
+HJX_API LayerNorm layer_norm_init(int64_t features);
 
 /// Returns (x - mean) / sqrt(var + epsilon) * scale + bias over the last axis; the
 /// variance is the biased one. (Ba et al. 2016; flax's default epsilon is 1e-6.)
-Array layer_norm(const LayerNorm &layer, ArrayLike x, double epsilon = 1e-5);
+HJX_API Array layer_norm(const LayerNorm &layer, ArrayLike x, double epsilon = 1e-5);
 
 //===----------------------------------------------------------------------===//
 // Attention
@@ -54,14 +54,14 @@ Array layer_norm(const LayerNorm &layer, ArrayLike x, double epsilon = 1e-5);
 /// Shapes: q, k, v and the result are [..., T, d].
 /// Source: Vaswani et al. 2017. Hidden scores are -1e10, as in OpenAI's GPT-2:
 ///         finite, so that a masked row is never NaN.
-Array causal_attention(ArrayLike q, ArrayLike k, ArrayLike v);
+HJX_API Array causal_attention(ArrayLike q, ArrayLike k, ArrayLike v);
 
 /// Multi-head attention of a sequence with itself.
 ///
 /// Shapes: qkv is [..., T, 3C], the three thirds being queries, keys and values of
 ///         all heads; the result is [..., T, C] with heads side by side.
 /// Errors: hjx::Error if the last dimension is not three times a multiple of heads.
-Array causal_self_attention(ArrayLike qkv, int64_t heads);
+HJX_API Array causal_self_attention(ArrayLike qkv, int64_t heads);
 
 //===----------------------------------------------------------------------===//
 // Regularisation and losses
@@ -71,13 +71,13 @@ Array causal_self_attention(ArrayLike qkv, int64_t heads);
 /// 1 / (1 - rate); rate 0 returns x. The mask is a function of the key alone.
 ///
 /// Errors: hjx::Error unless 0 <= rate < 1.
-Array dropout(ArrayLike x, double rate, const Array &key);
+HJX_API Array dropout(ArrayLike x, double rate, const Array &key);
 
 /// Returns logsumexp(logits) - logits[label], per label, in nats.
 ///
 /// Shapes: logits [..., classes], labels [...] of an integer type; result [...].
 /// Source: optax `softmax_cross_entropy_with_integer_labels`. Computed in float32
 ///         for 16-bit logits.
-Array softmax_cross_entropy(ArrayLike logits, ArrayLike labels);
+HJX_API Array softmax_cross_entropy(ArrayLike logits, ArrayLike labels);
 
 } // namespace hjx::nn

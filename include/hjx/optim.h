@@ -68,11 +68,11 @@ AdamWState<Params> adamw_init(const Params &params) {
 
 namespace detail {
 /// The update of one parameter; writes the next moments.
-Array adamwLeaf(const Array &grad, Array &mu, Array &nu, const Array &parameter, const Array &count,
+HJX_API Array adamwLeaf(const Array &grad, Array &mu, Array &nu, const Array &parameter, const Array &count,
                 const Array &learningRate, const AdamWOptions &options);
-Array sumOfSquares(const std::vector<Array> &leaves);
+HJX_API Array sumOfSquares(const std::vector<Array> &leaves);
 /// Returns (factor, norm).
-std::pair<Array, Array> clipFactor(const std::vector<Array> &leaves, const ArrayLike &maxNorm);
+HJX_API std::pair<Array, Array> clipFactor(const std::vector<Array> &leaves, const ArrayLike &maxNorm);
 } // namespace detail
 
 /// Returns the updates to add to the parameters, and the next state.
@@ -116,7 +116,7 @@ Params apply_updates(const Params &params, const Params &updates) {
 /// Returns the learning rate of a step: linear from `init` to `peak` over `warmup_steps`, then a
 /// half cosine down to `end` at `decay_steps`, which counts the warm-up; constant afterwards.
 /// (optax `warmup_cosine_decay_schedule`.)
-Array warmup_cosine_decay_schedule(ArrayLike step, double init, double peak, int64_t warmup_steps,
+HJX_API Array warmup_cosine_decay_schedule(ArrayLike step, double init, double peak, int64_t warmup_steps,
                                    int64_t decay_steps, double end = 0.0);
 
 //===----------------------------------------------------------------------===//
