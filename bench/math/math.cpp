@@ -3,7 +3,7 @@
 // Nanoseconds per element of the generated vector maths, of hand-written AVX2 loops and of
 // libm, on arrays that stay in the first-level cache. Candidates run in turn, the best of
 // many rounds counts, so that a busy machine disturbs all of them alike.
-//   hjx-bench-math [lanes]     default 32 lanes of f32, 16 of f64
+//   bench-math [lanes]     default 32 lanes of f32, 16 of f64
 #include "bench/math/Intrinsics.h"
 #include "test/unit/MathKernel.h"
 
