@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Control flow: verifiers. Canonicalisation is in ControlFlowPatterns.cpp.
+#include "dialects/hjx/CheckTypes.h"
 #include "dialects/hjx/Hjx.h"
 
 #include "mlir/IR/Builders.h"
@@ -24,18 +25,6 @@ YieldOp ScanOp::getYield() { return cast<YieldOp>(getBlock()->getTerminator()); 
 YieldOp WhileOp::getCondYield() { return cast<YieldOp>(getCond().front().getTerminator()); }
 YieldOp WhileOp::getBodyYield() { return cast<YieldOp>(getBody().front().getTerminator()); }
 YieldOp CondOp::getYield(unsigned branch) { return cast<YieldOp>(getBranches()[branch].front().getTerminator()); }
-
-/// Checks `got` against `expected`, element by element, with a message that
-/// names the first difference.
-static LogicalResult checkTypes(Operation *op, const Twine &what, TypeRange expected, TypeRange got) {
-  if (expected.size() != got.size())
-    return op->emitOpError(what) << ": expected " << expected.size() << " values, got " << got.size();
-  for (auto [i, types] : llvm::enumerate(llvm::zip_equal(expected, got)))
-    if (std::get<0>(types) != std::get<1>(types))
-      return op->emitOpError(what) << ": expected " << std::get<0>(types) << " at position " << i << ", got "
-                                   << std::get<1>(types);
-  return success();
-}
 
 static LogicalResult checkTerminator(Operation *op, Region &region, const Twine &what) {
   if (region.front().empty() || !isa<YieldOp>(region.front().back()))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Requests: verification against the functions they name.
+#include "dialects/hjx/CheckTypes.h"
 #include "dialects/hjx/Hjx.h"
 #include "dialects/hjx/Shapes.h"
 
@@ -18,16 +19,6 @@ void HjxDialect::registerRequestOps() {
 #define GET_OP_LIST
 #include "dialects/hjx/Requests.cpp.inc"
       >();
-}
-
-static LogicalResult checkTypes(Operation *op, const Twine &what, TypeRange expected, TypeRange got) {
-  if (expected.size() != got.size())
-    return op->emitOpError(what) << ": expected " << expected.size() << " values, got " << got.size();
-  for (auto [i, types] : llvm::enumerate(llvm::zip_equal(expected, got)))
-    if (std::get<0>(types) != std::get<1>(types))
-      return op->emitOpError(what) << ": expected " << std::get<0>(types) << " at position " << i << ", got "
-                                   << std::get<1>(types);
-  return success();
 }
 
 static FailureOr<FunctionType> lookup(Operation *op, SymbolTableCollection &symbols, FlatSymbolRefAttr name) {

@@ -27,33 +27,39 @@ LogicalResult applyJvpRule(Autodiff &engine, const RuleSet *rules, Operation *pr
   return success();
 }
 
-FailureOr<SmallVector<Dual>> jvpBlock(Autodiff &engine, Block &block, ArrayRef<Dual> arguments, OpBuilder &builder) {
-  IRMapping primals;
-  llvm::DenseMap<Value, Value> tangents;
-  auto set = [&](Value original, Dual dual) {
+void DualValues::set(ValueRange originals, ArrayRef<Dual> duals) {
+  for (auto [original, dual] : llvm::zip_equal(originals, duals)) {
     primals.map(original, dual.primal);
     if (dual.tangent)
       tangents[original] = dual.tangent;
-  };
-  for (auto [argument, dual] : llvm::zip_equal(block.getArguments(), arguments))
-    set(argument, dual);
+  }
+}
+
+SmallVector<Value> DualValues::tangentsOf(ValueRange originals) const {
+  return llvm::map_to_vector(originals, [&](Value v) { return tangents.lookup(v); });
+}
+
+SmallVector<Dual> DualValues::lookup(ValueRange originals) const {
+  return llvm::map_to_vector(originals, [&](Value v) { return Dual{primals.lookup(v), tangents.lookup(v)}; });
+}
+
+FailureOr<SmallVector<Dual>> jvpBlock(Autodiff &engine, Block &block, ArrayRef<Dual> arguments, OpBuilder &builder) {
+  DualValues values(block, arguments);
 
   for (Operation &op : block.without_terminator()) {
-    Operation *primal = builder.clone(op, primals);
-    auto dots = llvm::map_to_vector(op.getOperands(), [&](Value v) { return tangents.lookup(v); });
+    Operation *primal = builder.clone(op, values.primals);
+    SmallVector<Value> dots = values.tangentsOf(op.getOperands());
     const RuleSet *rules = engine.rulesOf(&op);
     if (llvm::none_of(dots, [](Value dot) { return bool(dot); }) || (rules && rules->hasZeroTangent))
       continue;
     SmallVector<Dual> results;
     if (failed(applyJvpRule(engine, rules, primal, dots, builder, results)))
       return failure();
-    for (auto [original, dual] : llvm::zip_equal(op.getResults(), results))
-      set(original, dual);
+    values.set(op.getResults(), results);
     if (llvm::none_of(results, [&](Dual dual) { return dual.primal.getDefiningOp() == primal; }))
       primal->erase(); // the rule emitted a joint op
   }
-  return llvm::map_to_vector(block.getTerminator()->getOperands(),
-                             [&](Value v) { return Dual{primals.lookup(v), tangents.lookup(v)}; });
+  return values.lookup(block.getTerminator()->getOperands());
 }
 
 FailureOr<JvpFunction> Autodiff::jvp(func::FuncOp f, ArrayRef<bool> active) {

@@ -17,6 +17,22 @@ struct Dual {
   mlir::Value primal, tangent;
 };
 
+/// What the values of a block became, while it is walked.
+class DualValues {
+public:
+  DualValues(mlir::Block &block, llvm::ArrayRef<Dual> arguments) { set(block.getArguments(), arguments); }
+
+  void set(mlir::ValueRange originals, llvm::ArrayRef<Dual> duals);
+  /// Null for symbolic zeros.
+  llvm::SmallVector<mlir::Value> tangentsOf(mlir::ValueRange originals) const;
+  llvm::SmallVector<Dual> lookup(mlir::ValueRange originals) const;
+
+  mlir::IRMapping primals; ///< cloning an op through it records the clone's results
+
+private:
+  llvm::DenseMap<mlir::Value, mlir::Value> tangents;
+};
+
 /// `function` takes the primals, then the tangents of the active arguments; it
 /// returns the results, then the tangents of those in `hasTangent`. The other
 /// results' tangents are zero.

@@ -21,43 +21,33 @@ static void route(Operation *primal, OpBuilder &tan) {
 
 FailureOr<SmallVector<Dual>> linearizeBlock(Autodiff &engine, Block &block, ArrayRef<Dual> arguments, OpBuilder &fwd,
                                             OpBuilder &tan) {
-  IRMapping primals;
-  llvm::DenseMap<Value, Value> tangents;
-  auto set = [&](Value original, Dual dual) {
-    primals.map(original, dual.primal);
-    if (dual.tangent)
-      tangents[original] = dual.tangent;
-  };
-  for (auto [argument, dual] : llvm::zip_equal(block.getArguments(), arguments))
-    set(argument, dual);
+  DualValues values(block, arguments);
 
   for (Operation &op : block.without_terminator()) {
-    auto dots = llvm::map_to_vector(op.getOperands(), [&](Value v) { return tangents.lookup(v); });
+    SmallVector<Value> dots = values.tangentsOf(op.getOperands());
     const RuleSet *rules = engine.rulesOf(&op);
     if (llvm::none_of(dots, [](Value dot) { return bool(dot); }) || (rules && rules->hasZeroTangent)) {
-      fwd.clone(op, primals);
+      fwd.clone(op, values.primals);
       continue;
     }
     SmallVector<Dual> results;
     if (rules && rules->linearize) {
       ImplicitLocOpBuilder fwdAt(op.getLoc(), fwd), tanAt(op.getLoc(), tan);
-      auto values = llvm::map_to_vector(op.getOperands(), [&](Value v) { return primals.lookup(v); });
-      LinearizeContext context{fwdAt, tanAt, &op, values, dots, engine, {}, {}};
+      auto operands = llvm::map_to_vector(op.getOperands(), [&](Value v) { return values.primals.lookup(v); });
+      LinearizeContext context{fwdAt, tanAt, &op, operands, dots, engine, {}, {}};
       if (failed(rules->linearize(context)))
         return failure();
       for (auto [value, dot] : llvm::zip_equal(context.results, context.resultTangents))
         results.push_back({value, dot});
     } else {
-      Operation *primal = fwd.clone(op, primals);
+      Operation *primal = fwd.clone(op, values.primals);
       if (failed(applyJvpRule(engine, rules, primal, dots, fwd, results)))
         return failure();
       route(primal, tan);
     }
-    for (auto [original, dual] : llvm::zip_equal(op.getResults(), results))
-      set(original, dual);
+    values.set(op.getResults(), results);
   }
-  return llvm::map_to_vector(block.getTerminator()->getOperands(),
-                             [&](Value v) { return Dual{primals.lookup(v), tangents.lookup(v)}; });
+  return values.lookup(block.getTerminator()->getOperands());
 }
 
 //===----------------------------------------------------------------------===//

@@ -37,30 +37,30 @@ void setJointResults(JvpContext &c, unsigned first, ValueRange values, ArrayRef<
   }
 }
 
+/// The values behind a barrier of their own; symbolic zeros stay null.
+static SmallVector<Value> behindBarrier(ImplicitLocOpBuilder &b, ArrayRef<Value> values) {
+  SmallVector<Value> present, guarded(values.size());
+  llvm::copy_if(values, std::back_inserter(present), [](Value v) { return bool(v); });
+  auto barrier = ir::OptBarrierOp::create(b, present);
+  unsigned next = 0;
+  for (auto [i, value] : llvm::enumerate(values))
+    if (value)
+      guarded[i] = barrier.getResult(next++);
+  return guarded;
+}
+
 // The barrier is the identity: tangents and cotangents pass through one of their own.
 static LogicalResult barrierJvp(JvpContext &c, ir::OptBarrierOp op) {
-  SmallVector<Value> present;
-  for (Value dot : c.tangents)
+  for (auto [i, dot] : llvm::enumerate(behindBarrier(c.b, c.tangents)))
     if (dot)
-      present.push_back(dot);
-  auto barrier = ir::OptBarrierOp::create(c.b, present);
-  unsigned next = 0;
-  for (auto [i, dot] : llvm::enumerate(c.tangents))
-    if (dot)
-      c.setTangent(i, barrier.getResult(next++));
+      c.setTangent(i, dot);
   return success();
 }
 
 static LogicalResult barrierTranspose(TransposeContext &c, ir::OptBarrierOp op) {
-  SmallVector<Value> present;
-  for (Value bar : c.resultBars)
+  for (auto [i, bar] : llvm::enumerate(behindBarrier(c.b, c.resultBars)))
     if (bar)
-      present.push_back(bar);
-  auto barrier = ir::OptBarrierOp::create(c.b, present);
-  unsigned next = 0;
-  for (auto [i, bar] : llvm::enumerate(c.resultBars))
-    if (bar)
-      c.accumulate(i, barrier.getResult(next++));
+      c.accumulate(i, bar);
   return success();
 }
 
