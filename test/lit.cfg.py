@@ -8,6 +8,7 @@ config.suffixes = [".mlir", ".test"]
 config.excludes = ["Inputs", "unit"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = config.hjx_build_dir + "/test"
+config.substitutions.append(("%plugins", config.hjx_build_dir + "/lib"))
 config.environment["PATH"] = os.pathsep.join(
     [config.hjx_build_dir + "/bin", config.llvm_tools_dir, os.environ["PATH"]])
 for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
