@@ -3,7 +3,9 @@
 // LLVM IR, optimisation and ORC: see the header.
 #include "lib/Target/Jit.h"
 
+#include "lib/Target/SplitModule.h"
 #include "runtime/Abi.h"
+#include "runtime/ThreadPool.h"
 
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ExecutionEngine/Orc/CompileUtils.h"
@@ -88,27 +90,91 @@ static Error dumpAssembly(llvm::Module &module, TargetMachine &machine, raw_ostr
   return Error::success();
 }
 
+namespace {
+
+/// One part of the program on its way to an object file.
+struct Part {
+  std::unique_ptr<LLVMContext> context;
+  std::unique_ptr<llvm::Module> code;
+  std::unique_ptr<TargetMachine> machine;
+  std::unique_ptr<MemoryBuffer> object;
+  std::optional<Error> failure;
+
+  Error compile(const JitOptions &options) {
+    if (options.optLevel > 0)
+      if (Error error = optimise(*code, *machine))
+        return error;
+    if (options.dump)
+      if (Error error = dumpAssembly(*code, *machine, *options.dump))
+        return error;
+    return orc::SimpleCompiler(*machine)(*code).moveInto(object);
+  }
+};
+
+} // namespace
+
+/// How many parts to compile `module` in: by its size alone, so that the code of a program is the
+/// same for any number of threads. More parts than threads balance their sizes. An assembly dump
+/// is of the whole.
+static unsigned choosePartCount(mlir::ModuleOp module, const JitOptions &options) {
+  constexpr int64_t kMinPartOps = 1500; // Smaller ones cost more than they save.
+  constexpr int64_t kMaxParts = 16;
+  if (options.dump)
+    return 1;
+  int64_t numOps = 0;
+  module.walk([&](mlir::Operation *) { ++numOps; });
+  return std::clamp<int64_t>(numOps / kMinPartOps, 1, kMaxParts);
+}
+
+/// Translation touches the MLIR context and stays on this thread; what LLVM does to the parts does
+/// not, and takes ten times as long.
+static Expected<std::vector<Part>> translate(mlir::ModuleOp module,
+                                             orc::JITTargetMachineBuilder &builder,
+                                             unsigned numParts) {
+  std::vector<Part> parts;
+  for (mlir::OwningOpRef<mlir::ModuleOp> &source : splitModule(module, numParts)) {
+    Part &part = parts.emplace_back();
+    Expected<std::unique_ptr<TargetMachine>> machine = builder.createTargetMachine();
+    if (!machine)
+      return machine.takeError();
+    part.machine = std::move(*machine);
+    part.context = std::make_unique<LLVMContext>();
+    part.code = mlir::translateModuleToLLVMIR(*source, *part.context, "hjx");
+    if (!part.code)
+      return jitError("translation to LLVM IR failed");
+    // Without a triple llc turns memset into a loop over bytes.
+    part.code->setTargetTriple(part.machine->getTargetTriple());
+    part.code->setDataLayout(part.machine->createDataLayout());
+  }
+  return parts;
+}
+
 Expected<std::unique_ptr<Jit>> Jit::compile(mlir::ModuleOp module, const JitOptions &options) {
   Expected<orc::JITTargetMachineBuilder> builder = hostMachine(options);
   if (!builder)
     return builder.takeError();
-  Expected<std::unique_ptr<TargetMachine>> machine = builder->createTargetMachine();
-  if (!machine)
-    return machine.takeError();
-
-  auto context = std::make_unique<LLVMContext>();
-  std::unique_ptr<llvm::Module> code = mlir::translateModuleToLLVMIR(module, *context, "hjx");
-  if (!code)
-    return jitError("translation to LLVM IR failed");
-  // Without a triple llc turns memset into a loop over bytes.
-  code->setTargetTriple((*machine)->getTargetTriple());
-  code->setDataLayout((*machine)->createDataLayout());
-  if (options.optLevel > 0)
-    if (Error error = optimise(*code, **machine))
-      return error;
-  if (options.dump)
-    if (Error error = dumpAssembly(*code, **machine, *options.dump))
-      return error;
+  Expected<std::vector<Part>> parts =
+      translate(module, *builder, choosePartCount(module, options));
+  if (!parts)
+    return parts.takeError();
+  struct Work {
+    std::vector<Part> &parts;
+    const JitOptions &options;
+  } work{*parts, options};
+  ThreadPool::global().parallelFor(
+      [](void *env, int64_t begin, int64_t end) {
+        auto &[parts, options] = *static_cast<Work *>(env);
+        for (int64_t i = begin; i < end; ++i)
+          if (Error error = parts[i].compile(options))
+            parts[i].failure = std::move(error);
+      },
+      &work, parts->size(), /*grain=*/1);
+  Error error = Error::success();
+  for (Part &part : *parts)
+    if (part.failure)
+      error = joinErrors(std::move(error), std::move(*part.failure));
+  if (error)
+    return error;
 
   std::unique_ptr<Jit> result(new Jit);
   Expected<std::unique_ptr<orc::LLJIT>> jit =
@@ -129,9 +195,9 @@ Expected<std::unique_ptr<Jit>> Jit::compile(mlir::ModuleOp module, const JitOpti
   if (!process)
     return process.takeError();
   library.addGenerator(std::move(*process));
-  if (Error error =
-          result->jit->addIRModule(orc::ThreadSafeModule(std::move(code), std::move(context))))
-    return error;
+  for (Part &part : *parts)
+    if (Error error = result->jit->addObjectFile(std::move(part.object)))
+      return error;
   return result;
 }
 
