@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The order of the passes from traced programs to linalg.
+// The order of the passes from traced programs to linalg, and the names of all pipelines.
+#include "lib/Codegen/Cpu/Passes.h"
 #include "lib/Lowering/Passes.h"
 #include "lib/Pipelines/Pipelines.h"
 #include "lib/Pipelines/Stages.h"
+#include "lib/Target/Passes.h"
 #include "lib/Transforms/Passes.h"
 
 #include "mlir/Transforms/Passes.h"
@@ -46,4 +48,8 @@ void hjx::registerPipelines() {
                              buildToLoPipeline);
   PassPipelineRegistration<>("hjx-to-tensor", "Lower to linalg on tensors",
                              [](OpPassManager &pm) { buildToTensorPipeline(pm); });
+  PassPipelineRegistration<>("hjx-to-kernel", "Lower to buffers, planned, and kernels for the CPU",
+                             [](OpPassManager &pm) { buildToKernelPipeline(pm); });
+  PassPipelineRegistration<>("hjx-to-machine", "Lower kernels to the LLVM dialect",
+                             [](OpPassManager &pm) { buildToMachinePipeline(pm); });
 }

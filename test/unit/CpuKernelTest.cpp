@@ -316,6 +316,26 @@ func.func @main(%x: tensor<1027xf32>) -> (tensor<f32>, tensor<f32>) {
   } -> (tensor<f32>, tensor<f32>)
   return %r#0, %r#1 : tensor<f32>, tensor<f32>
 })mlir", 1e-5},
+    {"large_sums_in_two_steps", R"mlir(
+#id = affine_map<(i, j) -> (i, j)>
+#out = affine_map<(i, j) -> ()>
+func.func @main(%x: tensor<300x500xf32>, %y: tensor<300x500xi32>, %z: tensor<500x300xf32>, %init: tensor<i32>) -> (tensor<f32>, tensor<f32>, tensor<i32>) {
+  %zero = arith.constant 0.0 : f32
+  %inf = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : tensor<f32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<f32>) -> tensor<f32>
+  %g = linalg.fill ins(%inf : f32) outs(%e : tensor<f32>) -> tensor<f32>
+  %r:3 = linalg.generic {indexing_maps = [#id, #id, affine_map<(i, j) -> (j, i)>, #out, #out, #out], iterator_types = ["reduction", "reduction"]}
+      ins(%x, %y, %z : tensor<300x500xf32>, tensor<300x500xi32>, tensor<500x300xf32>) outs(%f, %g, %init : tensor<f32>, tensor<f32>, tensor<i32>) {
+    ^bb0(%a: f32, %b: i32, %c: f32, %o: f32, %p: f32, %q: i32):
+      %ac = arith.mulf %a, %c : f32
+      %s = arith.addf %ac, %o : f32
+      %m = arith.maximumf %c, %p : f32
+      %n = arith.addi %b, %q : i32
+      linalg.yield %s, %m, %n : f32, f32, i32
+  } -> (tensor<f32>, tensor<f32>, tensor<i32>)
+  return %r#0, %r#1, %r#2 : tensor<f32>, tensor<f32>, tensor<i32>
+})mlir", 1e-3},
     {"any_and_all", R"mlir(
 #id = affine_map<(i, j) -> (i, j)>
 #out = affine_map<(i, j) -> (i)>

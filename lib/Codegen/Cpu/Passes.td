@@ -27,6 +27,15 @@ def FuseElementwise : Pass<"hjx-fuse-elementwise", "mlir::func::FuncOp"> {
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
 }
 
+def SplitReductions : Pass<"hjx-split-reductions", "mlir::func::FuncOp"> {
+  let summary = "Reduce large arrays to few results in two steps";
+  let description = [{
+    A sum over a whole array has no parallel axis. Its slowest axis is cut into a
+    fixed number of parts, which threads can share, and the parts are joined.
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
+}
+
 def FuseRows : Pass<"hjx-fuse-rows", "mlir::ModuleOp"> {
   let summary = "Join ops that walk over the same rows into one kernel";
   let description = [{

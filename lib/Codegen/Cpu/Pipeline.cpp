@@ -21,6 +21,10 @@ void hjx::buildToKernelPipeline(OpPassManager &pm, const KernelPipelineOptions &
   pm.addNestedPass<func::FuncOp>(createGeneralizeTensorOps());
   if (options.fuse && !options.scalarLoops)
     pm.addNestedPass<func::FuncOp>(createFuseElementwise());
+  if (!options.scalarLoops) {
+    pm.addNestedPass<func::FuncOp>(createSplitReductions());
+    pm.addNestedPass<func::FuncOp>(createGeneralizeTensorOps()); // The fills of the last one.
+  }
   pm.addPass(createCSEPass());
   pm.addPass(createBufferize());
   pm.addPass(createCSEPass()); // First: a copy between equal views folds away after it.
