@@ -4,6 +4,7 @@
 // dlsym, so it works in a static program and with hidden symbols.
 #include "runtime/Abi.h"
 
+#include "runtime/Launcher.h"
 #include "runtime/ThreadPool.h"
 
 #include <chrono>
@@ -27,15 +28,31 @@ void hjx_rt_parallel_parts(int64_t parts, void (*body)(void *, int64_t), void *c
       &env, parts, /*grain=*/1);
 }
 
+void hjx_rt_launch(void *launcher, int64_t kernel, int64_t gridX, int64_t gridY, int64_t gridZ,
+                   int64_t blockX, int64_t blockY, int64_t blockZ, int64_t sharedBytes,
+                   void **arguments) {
+  auto dim = [](int64_t size) { return static_cast<uint32_t>(size); };
+  static_cast<hjx::Launcher *>(launcher)->launch(
+      kernel,
+      {dim(gridX), dim(gridY), dim(gridZ), dim(blockX), dim(blockY), dim(blockZ), dim(sharedBytes)},
+      arguments);
+}
+
+void hjx_rt_read(void *launcher, const void *from, int64_t sizeBytes, void *to) {
+  static_cast<hjx::Launcher *>(launcher)->read(from, sizeBytes, to);
+}
+
 int64_t hjx_rt_now_ns() {
   return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 absl::Span<const hjx::AbiSymbol> hjx::abiSymbols() {
   static const AbiSymbol symbols[] = {
+      {"hjx_rt_launch", reinterpret_cast<void *>(&hjx_rt_launch)},
       {"hjx_rt_now_ns", reinterpret_cast<void *>(&hjx_rt_now_ns)},
       {"hjx_rt_parallel_for", reinterpret_cast<void *>(&hjx_rt_parallel_for)},
       {"hjx_rt_parallel_parts", reinterpret_cast<void *>(&hjx_rt_parallel_parts)},
+      {"hjx_rt_read", reinterpret_cast<void *>(&hjx_rt_read)},
   };
   return symbols;
 }

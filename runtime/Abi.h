@@ -8,7 +8,9 @@
 //   void hjx_entry(void *const *buffers, void *arena)
 //
 // where `buffers` holds the arguments and then the results that are not the
-// storage of an argument, and `arena` is the block of MemoryPlan::sizeBytes.
+// storage of an argument, and `arena` is the block of MemoryPlan::sizeBytes. Of a
+// program for another device all of these lie on that device, and a third parameter,
+// `void *launcher`, is the way to it.
 #pragma once
 
 #include "absl/types/span.h"
@@ -24,6 +26,16 @@ HJX_ABI void hjx_rt_parallel_for(void (*body)(void *env, int64_t begin, int64_t 
 /// Runs `body(context, part)` for each part in [0, parts) on the pool of the process.
 HJX_ABI void hjx_rt_parallel_parts(int64_t parts, void (*body)(void *context, int64_t part),
                                    void *context);
+
+/// Launches kernel number `kernel` of the program; `launcher` is the entry's. `arguments` points to
+/// the value of each argument, as cuLaunchKernel takes them, and is read before the call returns.
+HJX_ABI void hjx_rt_launch(void *launcher, int64_t kernel, int64_t gridX, int64_t gridY,
+                           int64_t gridZ, int64_t blockX, int64_t blockY, int64_t blockZ,
+                           int64_t sharedBytes, void **arguments);
+
+/// Waits for what was launched, and copies from the device to the host: for values that decide what
+/// is launched next, as the condition of a loop does. Zeros after an error.
+HJX_ABI void hjx_rt_read(void *launcher, const void *from, int64_t sizeBytes, void *to);
 
 /// A steady clock, for profiles.
 HJX_ABI int64_t hjx_rt_now_ns();

@@ -40,6 +40,12 @@ public:
   bool isOwner() const { return owner; }
   explicit operator bool() const { return memory != nullptr; }
 
+  /// Gives the memory away: whoever takes it calls std::free. The buffer must be its owner.
+  void *release() {
+    owner = false;
+    return memory;
+  }
+
   template <typename T> T *as() const { return static_cast<T *>(memory); }
 
 private:

@@ -57,3 +57,8 @@ hjx::Backend hjx::defaultBackend() {
   static const Backend value = readBackend();
   return value;
 }
+
+std::string hjx::cudaDriverPath() {
+  const char *text = std::getenv("HJX_CUDA_DRIVER");
+  return text && *text ? text : "libcuda.so.1";
+}

@@ -5,8 +5,11 @@
 // | variable        | meaning                                        | default              |
 // |-----------------|------------------------------------------------|----------------------|
 // | HJX_BACKEND     | what runs programs: cpu or interpreter         | cpu                  |
+// | HJX_CUDA_DRIVER | the library with CUDA's driver API             | libcuda.so.1         |
 // | HJX_NUM_THREADS | threads of the pool, the caller counted as one | processors available |
 #pragma once
+
+#include <string>
 
 namespace hjx {
 
@@ -22,5 +25,8 @@ enum class Backend {
 
 /// HJX_BACKEND. Says so on standard error, once, when it is set to something else.
 Backend defaultBackend();
+
+/// HJX_CUDA_DRIVER: a path, or a name that the system's loader finds.
+std::string cudaDriverPath();
 
 } // namespace hjx

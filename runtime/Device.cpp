@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The processor as a device, and the devices of the process.
+#include "runtime/Device.h"
+
+#include "runtime/Buffer.h"
+#include "runtime/cuda/CudaDevice.h"
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/synchronization/mutex.h"
+
+#include <cstring>
+
+#include <unistd.h>
+
+namespace hjx {
+
+DeviceBuffer::~DeviceBuffer() {
+  if (size > 0)
+    owner->freeMemory(memory);
+}
+
+absl::StatusOr<DeviceBuffer> Device::allocate(int64_t sizeBytes) {
+  if (sizeBytes < 0)
+    return absl::InvalidArgumentError(
+        absl::StrCat(name(), ": expected a buffer size of at least 0, got ", sizeBytes));
+  if (sizeBytes == 0)
+    return DeviceBuffer(this, Buffer::borrow(nullptr, 0).data(), 0);
+  HJX_ASSIGN_OR_RETURN(void *memory, allocateMemory(sizeBytes));
+  return DeviceBuffer(this, memory, sizeBytes);
+}
+
+//===----------------------------------------------------------------------===//
+// The processor
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class CpuDevice : public Device {
+public:
+  CpuDevice()
+      : Device({DeviceKind::Cpu, "cpu", "the processor of this machine", 0,
+                pageBytes(_SC_PHYS_PAGES)}) {}
+
+  absl::StatusOr<int64_t> freeBytes() const override { return pageBytes(_SC_AVPHYS_PAGES); }
+
+  absl::Status copyToDevice(void *to, const void *from, int64_t sizeBytes) override {
+    return copyOnDevice(to, from, sizeBytes);
+  }
+  absl::Status copyToHost(void *to, const void *from, int64_t sizeBytes) override {
+    return copyOnDevice(to, from, sizeBytes);
+  }
+  absl::Status copyOnDevice(void *to, const void *from, int64_t sizeBytes) override {
+    std::memcpy(to, from, static_cast<size_t>(sizeBytes));
+    return absl::OkStatus();
+  }
+  absl::Status fill(void *to, uint8_t value, int64_t sizeBytes) override {
+    std::memset(to, value, static_cast<size_t>(sizeBytes));
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<std::unique_ptr<DeviceModule>>
+  loadModule(const std::string &, absl::Span<const std::string>) override {
+    return noKernels();
+  }
+  absl::Status launch(const Kernel &, const LaunchShape &, void **) override {
+    return noKernels();
+  }
+  absl::Status synchronize() override { return absl::OkStatus(); }
+
+protected:
+  absl::StatusOr<void *> allocateMemory(int64_t sizeBytes) override {
+    HJX_ASSIGN_OR_RETURN(Buffer buffer, Buffer::allocate(sizeBytes));
+    return buffer.release();
+  }
+  void freeMemory(void *memory) override { std::free(memory); }
+
+private:
+  static int64_t pageBytes(int pages) {
+    return int64_t{sysconf(pages)} * int64_t{sysconf(_SC_PAGESIZE)};
+  }
+  static absl::Status noKernels() {
+    return absl::UnimplementedError(
+        "cpu: expected a program for the processor, got kernels of a cuda device\n"
+        "  help: open a cuda device, or compile for cpu");
+  }
+};
+
+} // namespace
+
+Device &cpuDevice() {
+  static auto *device = new CpuDevice; // Leaked: buffers may die after statics do.
+  return *device;
+}
+
+//===----------------------------------------------------------------------===//
+// The devices of the process
+//===----------------------------------------------------------------------===//
+
+std::vector<DeviceInfo> listDevices() {
+  std::vector<DeviceInfo> devices = {cpuDevice().info()};
+  if (cuda::Driver::global().ok())
+    for (int i = 0; i < (*cuda::Driver::global())->numDevices; ++i)
+      devices.push_back(describeCudaDevice(**cuda::Driver::global(), i));
+  return devices;
+}
+
+static absl::StatusOr<Device *> openCudaDevice(int ordinal) {
+  static absl::Mutex mutex;
+  static auto *opened = new absl::flat_hash_map<int, std::unique_ptr<Device>>;
+  absl::MutexLock lock(&mutex);
+  std::unique_ptr<Device> &slot = (*opened)[ordinal];
+  if (!slot) {
+    HJX_ASSIGN_OR_RETURN(slot, makeCudaDevice(*cuda::Driver::global(), ordinal));
+  }
+  return slot.get();
+}
+
+absl::StatusOr<Device *> openDevice(const std::string &name) {
+  if (name == "cpu")
+    return &cpuDevice();
+  if (name.rfind("cuda", 0) == 0)
+    HJX_RETURN_IF_ERROR(cuda::Driver::global().status());
+  std::vector<std::string> names;
+  for (const DeviceInfo &info : listDevices()) {
+    if (info.name == (name == "cuda" ? "cuda:0" : name))
+      return openCudaDevice(static_cast<int>(names.size()) - 1); // The processor is the first.
+    names.push_back(info.name);
+  }
+  return absl::NotFoundError(absl::StrCat("device: expected one of ", absl::StrJoin(names, ", "),
+                                          ", got '", name, "'\n  help: number devices from 0"));
+}
+
+} // namespace hjx

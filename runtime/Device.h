@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A place where programs run: memory, and the way into it and out of it.
+//
+//   HJX_ASSIGN_OR_RETURN(hjx::Device *device, hjx::openDevice("cuda:0"));
+//   HJX_ASSIGN_OR_RETURN(hjx::DeviceBuffer buffer, device->allocate(1 << 20));
+//   device->copyToDevice(buffer.data(), host, 1 << 20);
+//
+// Concept. A device is a queue: what is asked of it happens in the order of the
+// calls, whatever threads they come from, and later than the call. Two calls wait:
+// `copyToHost` and `synchronize`. So memory may be freed, or given to the next
+// program, while the work that reads it is still to come, and the host runs ahead.
+// Nothing moves between host and device unless one of the copies below is called.
+//
+// The processor is a device, too (kind Cpu), whose queue is always empty: code that
+// holds its data in DeviceBuffers is the same code for both. It has no kernels: on
+// it, the host code of a program does the work itself.
+//
+// Choices not taken: a stream per program (one arena per call in flight would not
+// be enough, and kernels of one training step fill a device); a caching allocator
+// (a program has one arena and asks once).
+#pragma once
+
+#include "runtime/Status.h"
+
+#include "absl/types/span.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace hjx {
+
+class Device;
+
+enum class DeviceKind { Cpu, Cuda };
+
+/// What can be said of a device before it is opened.
+struct DeviceInfo {
+  DeviceKind kind = DeviceKind::Cpu;
+  std::string name;        ///< "cpu", "cuda:0": what openDevice takes
+  std::string description; ///< "NVIDIA H200"
+  int computeCapability = 0; ///< 10 * major + minor of a CUDA device, as in sm_90
+  int64_t totalBytes = 0;
+};
+
+/// A span of a device's memory, freed with the object.
+class DeviceBuffer {
+public:
+  DeviceBuffer() = default;
+  ~DeviceBuffer();
+  DeviceBuffer(DeviceBuffer &&other) noexcept { *this = std::move(other); }
+  DeviceBuffer &operator=(DeviceBuffer &&other) noexcept {
+    std::swap(owner, other.owner);
+    std::swap(memory, other.memory);
+    std::swap(size, other.size);
+    return *this;
+  }
+
+  /// On the device; only the processor's may be read by the host. Not null if allocated, not even
+  /// when empty.
+  void *data() const { return memory; }
+  int64_t sizeBytes() const { return size; }
+  Device *device() const { return owner; }
+
+private:
+  friend class Device;
+  DeviceBuffer(Device *owner, void *memory, int64_t size)
+      : owner(owner), memory(memory), size(size) {}
+
+  Device *owner = nullptr;
+  void *memory = nullptr;
+  int64_t size = 0;
+};
+
+struct LaunchShape {
+  uint32_t gridX = 1, gridY = 1, gridZ = 1;
+  uint32_t blockX = 1, blockY = 1, blockZ = 1;
+  uint32_t sharedBytes = 0; ///< dynamic, beside what the kernel declares
+};
+
+/// A function of a DeviceModule.
+struct Kernel {
+  std::string name;
+  void *function = nullptr; ///< the driver's
+};
+
+/// Device code, unloaded with the object; it must not outlive its last launch.
+class DeviceModule {
+public:
+  virtual ~DeviceModule() = default;
+  /// In the order of the names that it was loaded with.
+  absl::Span<const Kernel> kernels() const { return functions; }
+
+protected:
+  std::vector<Kernel> functions;
+};
+
+/// Threads: all functions may be called from several threads at once.
+class Device {
+public:
+  virtual ~Device() = default;
+  Device(const Device &) = delete;
+  Device &operator=(const Device &) = delete;
+
+  const DeviceInfo &info() const { return about; }
+  const std::string &name() const { return about.name; }
+  DeviceKind kind() const { return about.kind; }
+
+  /// Bytes that a program could still have.
+  virtual absl::StatusOr<int64_t> freeBytes() const = 0;
+
+  /// Returns uninitialised memory, aligned to 64 bytes at least.
+  /// Errors: RESOURCE_EXHAUSTED that says how much was wanted and how much is free;
+  ///         INVALID_ARGUMENT for a negative size.
+  absl::StatusOr<DeviceBuffer> allocate(int64_t sizeBytes);
+
+  /// Copies from host memory, which may be changed after the call.
+  virtual absl::Status copyToDevice(void *to, const void *from, int64_t sizeBytes) = 0;
+  /// Waits for all work before it, and copies to host memory.
+  virtual absl::Status copyToHost(void *to, const void *from, int64_t sizeBytes) = 0;
+  virtual absl::Status copyOnDevice(void *to, const void *from, int64_t sizeBytes) = 0;
+  virtual absl::Status fill(void *to, uint8_t value, int64_t sizeBytes) = 0;
+
+  /// Loads PTX text, or a cubin, and finds its kernels.
+  ///
+  /// Errors: INVALID_ARGUMENT with the device compiler's log, or for a name that the code has not;
+  ///         UNIMPLEMENTED where kernels do not run.
+  virtual absl::StatusOr<std::unique_ptr<DeviceModule>>
+  loadModule(const std::string &code, absl::Span<const std::string> kernels) = 0;
+
+  /// Asks for a run of a kernel; `arguments` points to the value of each, and is read in the call.
+  virtual absl::Status launch(const Kernel &kernel, const LaunchShape &shape,
+                              void **arguments) = 0;
+
+  /// Waits for all work; an error of that work is reported here or by copyToHost.
+  virtual absl::Status synchronize() = 0;
+
+protected:
+  explicit Device(DeviceInfo info) : about(std::move(info)) {}
+  friend class DeviceBuffer;
+  virtual absl::StatusOr<void *> allocateMemory(int64_t sizeBytes) = 0;
+  virtual void freeMemory(void *memory) = 0;
+
+private:
+  DeviceInfo about;
+};
+
+/// The processor of this process.
+Device &cpuDevice();
+
+/// The processor, and the CUDA devices of a machine that has any.
+std::vector<DeviceInfo> listDevices();
+
+/// Returns the device of that name; "cuda" is the first CUDA device. It lives as long as the
+/// process; the first call that names a device makes its context.
+///
+/// Errors: NOT_FOUND for a name of no device, with the names there are; UNAVAILABLE for CUDA
+///         without a driver or a device, see cuda::Driver::open.
+absl::StatusOr<Device *> openDevice(const std::string &name);
+
+} // namespace hjx

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Each function makes the context current on the calling thread: threads come and
+// go, and other libraries set theirs. Errors name what was tried, and what the
+// driver calls the reason.
+#include "runtime/cuda/CudaDevice.h"
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+using namespace hjx::cuda;
+
+namespace hjx {
+
+static std::string printBytes(uint64_t bytes) {
+  if (bytes < 1024)
+    return absl::StrCat(bytes, " bytes");
+  double value = static_cast<double>(bytes) / 1024;
+  const char *units[] = {"KiB", "MiB", "GiB"};
+  size_t unit = 0;
+  for (; value >= 1024 && unit < 2; ++unit)
+    value /= 1024;
+  return absl::StrFormat("%.1f %s", value, units[unit]);
+}
+
+DeviceInfo describeCudaDevice(const Driver &driver, int ordinal) {
+  DeviceInfo info{DeviceKind::Cuda, absl::StrCat("cuda:", ordinal), "", 0, 0};
+  CUdevice device = 0;
+  if (driver.cuDeviceGet(&device, ordinal) != CUDA_SUCCESS)
+    return info;
+  char text[256] = {};
+  if (driver.cuDeviceGetName(text, sizeof(text) - 1, device) == CUDA_SUCCESS)
+    info.description = text;
+  int major = 0, minor = 0;
+  driver.cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
+  driver.cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
+  info.computeCapability = 10 * major + minor;
+  size_t total = 0;
+  driver.cuDeviceTotalMem_v2(&total, device);
+  info.totalBytes = static_cast<int64_t>(total);
+  return info;
+}
+
+namespace {
+
+CUdeviceptr asCuda(const void *pointer) { return reinterpret_cast<CUdeviceptr>(pointer); }
+
+class CudaModule : public DeviceModule {
+public:
+  CudaModule(std::shared_ptr<const Driver> driver, CUcontext context, CUmodule module)
+      : driver(std::move(driver)), context(context), module(module) {}
+  ~CudaModule() override {
+    driver->cuCtxSetCurrent(context);
+    driver->cuModuleUnload(module);
+  }
+  void add(std::string name, CUfunction function) {
+    functions.push_back({std::move(name), function});
+  }
+
+private:
+  std::shared_ptr<const Driver> driver;
+  CUcontext context;
+  CUmodule module;
+};
+
+class CudaDevice : public Device {
+public:
+  CudaDevice(std::shared_ptr<const Driver> driver, int ordinal)
+      : Device(describeCudaDevice(*driver, ordinal)), driver(std::move(driver)) {}
+
+  ~CudaDevice() override {
+    if (stream)
+      driver->cuStreamDestroy_v2(stream);
+    if (context)
+      driver->cuDevicePrimaryCtxRelease_v2(device);
+  }
+
+  absl::Status open(int ordinal) {
+    HJX_RETURN_IF_ERROR(check(driver->cuDeviceGet(&device, ordinal), "finding the device"));
+    CUcontext newContext = nullptr; // A handle is a member only once there is something to give back.
+    HJX_RETURN_IF_ERROR(check(driver->cuDevicePrimaryCtxRetain(&newContext, device),
+                              "making its context",
+                              "another process may have the device for itself; see nvidia-smi"));
+    context = newContext;
+    HJX_RETURN_IF_ERROR(enter());
+    HJX_RETURN_IF_ERROR(
+        check(driver->cuDeviceGetAttribute(
+                  &maxSharedBytes, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, device),
+              "asking for its shared memory"));
+    // Not the default stream: that one waits for every other stream of the process.
+    CUstream newStream = nullptr;
+    HJX_RETURN_IF_ERROR(
+        check(driver->cuStreamCreateWithPriority(&newStream, CU_STREAM_NON_BLOCKING, 0),
+              "making a stream"));
+    stream = newStream;
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<int64_t> freeBytes() const override {
+    HJX_RETURN_IF_ERROR(enter());
+    size_t free = 0, total = 0;
+    HJX_RETURN_IF_ERROR(check(driver->cuMemGetInfo_v2(&free, &total), "asking for its free memory"));
+    return static_cast<int64_t>(free);
+  }
+
+  absl::Status copyToDevice(void *to, const void *from, int64_t sizeBytes) override {
+    if (sizeBytes == 0)
+      return absl::OkStatus();
+    HJX_RETURN_IF_ERROR(enter());
+    HJX_RETURN_IF_ERROR(
+        check(driver->cuMemcpyHtoDAsync_v2(asCuda(to), from, static_cast<size_t>(sizeBytes), stream),
+              absl::StrCat("copying ", sizeBytes, " bytes to it")));
+    return synchronize(); // The driver may read `from` until then.
+  }
+
+  absl::Status copyToHost(void *to, const void *from, int64_t sizeBytes) override {
+    if (sizeBytes == 0)
+      return synchronize();
+    HJX_RETURN_IF_ERROR(enter());
+    HJX_RETURN_IF_ERROR(
+        check(driver->cuMemcpyDtoHAsync_v2(to, asCuda(from), static_cast<size_t>(sizeBytes), stream),
+              absl::StrCat("copying ", sizeBytes, " bytes from it")));
+    return synchronize();
+  }
+
+  absl::Status copyOnDevice(void *to, const void *from, int64_t sizeBytes) override {
+    if (sizeBytes == 0)
+      return absl::OkStatus();
+    HJX_RETURN_IF_ERROR(enter());
+    return check(driver->cuMemcpyDtoDAsync_v2(asCuda(to), asCuda(from),
+                                              static_cast<size_t>(sizeBytes), stream),
+                 absl::StrCat("copying ", sizeBytes, " bytes within it"));
+  }
+
+  absl::Status fill(void *to, uint8_t value, int64_t sizeBytes) override {
+    if (sizeBytes == 0)
+      return absl::OkStatus();
+    HJX_RETURN_IF_ERROR(enter());
+    return check(
+        driver->cuMemsetD8Async(asCuda(to), value, static_cast<size_t>(sizeBytes), stream),
+        absl::StrCat("filling ", sizeBytes, " bytes"));
+  }
+
+  absl::StatusOr<std::unique_ptr<DeviceModule>>
+  loadModule(const std::string &code, absl::Span<const std::string> kernels) override;
+
+  absl::Status launch(const Kernel &kernel, const LaunchShape &shape, void **arguments) override {
+    HJX_RETURN_IF_ERROR(enter());
+    CUresult result = driver->cuLaunchKernel(
+        static_cast<CUfunction>(kernel.function), shape.gridX, shape.gridY, shape.gridZ,
+        shape.blockX, shape.blockY, shape.blockZ, shape.sharedBytes, stream, arguments, nullptr);
+    if (result == CUDA_SUCCESS) // The message is for failures alone: a step has many launches.
+      return absl::OkStatus();
+    return check(result, absl::StrFormat("launching '%s' on %dx%dx%d blocks of %dx%dx%d threads "
+                                         "with %d bytes of shared memory",
+                                         kernel.name, shape.gridX, shape.gridY, shape.gridZ,
+                                         shape.blockX, shape.blockY, shape.blockZ,
+                                         shape.sharedBytes));
+  }
+
+  absl::Status synchronize() override {
+    HJX_RETURN_IF_ERROR(enter());
+    return check(driver->cuStreamSynchronize(stream), "running what was launched",
+                 "run under compute-sanitizer to find the kernel and the access");
+  }
+
+protected:
+  absl::StatusOr<void *> allocateMemory(int64_t sizeBytes) override {
+    HJX_RETURN_IF_ERROR(enter());
+    CUdeviceptr pointer = 0;
+    CUresult result = driver->cuMemAlloc_v2(&pointer, static_cast<size_t>(sizeBytes));
+    if (result == CUDA_ERROR_OUT_OF_MEMORY)
+      return outOfMemory(result, sizeBytes);
+    HJX_RETURN_IF_ERROR(check(result, absl::StrCat("allocating ", sizeBytes, " bytes")));
+    return reinterpret_cast<void *>(pointer);
+  }
+
+  void freeMemory(void *memory) override {
+    // cuMemFree waits for the work that may still use the memory. A device that failed says so
+    // again here; whoever waited for its work has that error.
+    if (enter().ok())
+      driver->cuMemFree_v2(asCuda(memory));
+  }
+
+private:
+  absl::Status enter() const {
+    return check(driver->cuCtxSetCurrent(context), "entering its context");
+  }
+
+  absl::Status check(CUresult result, absl::string_view tried, absl::string_view remedy = "") const {
+    if (result == CUDA_SUCCESS)
+      return absl::OkStatus();
+    return absl::UnavailableError(
+        absl::StrCat(name(), ": ", tried, ": ", driver->describe(result), "\n  help: ",
+                     remedy.empty() ? "see the system's log (dmesg) for the driver's own words"
+                                    : remedy));
+  }
+
+  absl::Status outOfMemory(CUresult result, int64_t wantedBytes) const {
+    size_t free = 0, total = 0;
+    driver->cuMemGetInfo_v2(&free, &total);
+    return absl::ResourceExhaustedError(absl::StrCat(
+        name(), ": out of memory, wanted ", printBytes(static_cast<uint64_t>(wantedBytes)), ", free ",
+        printBytes(free), " of ", printBytes(total), ": ", driver->describe(result),
+        "\n  help: use smaller batches, or stop what else uses the device; see nvidia-smi"));
+  }
+
+  std::shared_ptr<const Driver> driver;
+  CUdevice device = 0;
+  CUcontext context = nullptr;
+  CUstream stream = nullptr;
+  int maxSharedBytes = 0;
+};
+
+absl::StatusOr<std::unique_ptr<DeviceModule>>
+CudaDevice::loadModule(const std::string &code, absl::Span<const std::string> kernels) {
+  HJX_RETURN_IF_ERROR(enter());
+  std::string log(8 << 10, '\0');
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void *values[] = {log.data(), reinterpret_cast<void *>(log.size() - 1)};
+  CUmodule handle = nullptr;
+  CUresult result = driver->cuModuleLoadDataEx(&handle, code.c_str(), 2, options, values);
+  if (result != CUDA_SUCCESS)
+    return absl::InvalidArgumentError(absl::StrCat(
+        name(), ": loading device code: ", driver->describe(result), ": ",
+        absl::StripAsciiWhitespace(log.c_str()), "\n  help: compile for an architecture that sm_",
+        info().computeCapability, " runs, with a driver of CUDA 12.0 or newer"));
+  auto module = std::make_unique<CudaModule>(driver, context, handle);
+  for (const std::string &kernel : kernels) {
+    CUfunction function = nullptr;
+    if (CUresult result = driver->cuModuleGetFunction(&function, handle, kernel.c_str()))
+      return absl::InvalidArgumentError(absl::StrCat(name(), ": device code has no kernel '", kernel,
+                                                     "': ", driver->describe(result)));
+    // Beyond 48 KiB a kernel must ask. All may have what the device has: it is a bound, not a size.
+    int staticBytes = 0;
+    HJX_RETURN_IF_ERROR(check(
+        driver->cuFuncGetAttribute(&staticBytes, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function),
+        absl::StrCat("asking for the shared memory of '", kernel, "'")));
+    HJX_RETURN_IF_ERROR(check(
+        driver->cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                   maxSharedBytes - staticBytes),
+        absl::StrCat("allowing '", kernel, "' all shared memory")));
+    module->add(kernel, function);
+  }
+  return module;
+}
+
+} // namespace
+
+absl::StatusOr<std::unique_ptr<Device>> makeCudaDevice(std::shared_ptr<const Driver> driver,
+                                                       int ordinal) {
+  auto device = std::make_unique<CudaDevice>(std::move(driver), ordinal);
+  HJX_RETURN_IF_ERROR(device->open(ordinal));
+  return device;
+}
+
+} // namespace hjx

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Devices: the processor; and a CUDA device over a driver that records its calls.
+#include "runtime/Device.h"
+#include "runtime/Abi.h"
+#include "runtime/Launcher.h"
+#include "runtime/cuda/CudaDevice.h"
+#include "test/unit/FakeCudaDriver.h"
+
+#include <gmock/gmock.h>
+
+#include <dlfcn.h>
+
+using namespace hjx;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+namespace {
+
+// Before the runtime looks: what `openDevice` finds in this process.
+const bool kEnvironment = setenv("HJX_CUDA_DRIVER", HJX_FAKE_CUDA, 1) == 0;
+
+std::string messageOf(const absl::Status &status) { return std::string(status.message()); }
+
+class CudaDeviceTest : public testing::Test {
+protected:
+  CudaDeviceTest() {
+    void *library = dlopen(HJX_FAKE_CUDA, RTLD_NOW);
+    fake = reinterpret_cast<FakeCuda *(*)()>(dlsym(library, "fakeCuda"))();
+    *fake = FakeCuda();
+  }
+
+  std::unique_ptr<Device> open() {
+    auto driver = cuda::Driver::open(HJX_FAKE_CUDA);
+    EXPECT_TRUE(driver.ok()) << driver.status();
+    auto device = makeCudaDevice(*driver, 1);
+    EXPECT_TRUE(device.ok()) << device.status();
+    fake->calls.clear();
+    return *std::move(device);
+  }
+
+  FakeCuda *fake;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// The processor
+//===----------------------------------------------------------------------===//
+
+TEST(CpuDevice, HoldsMemoryThatTheHostReads) {
+  Device &device = cpuDevice();
+  EXPECT_EQ(device.name(), "cpu");
+  EXPECT_GT(device.info().totalBytes, 0);
+  EXPECT_GT(*device.freeBytes(), 0);
+  DeviceBuffer a = *device.allocate(16), b = *device.allocate(16);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(a.data()) % 64, 0u);
+  ASSERT_TRUE(device.fill(a.data(), 7, 16).ok());
+  ASSERT_TRUE(device.copyToDevice(a.data(), "hello", 5).ok());
+  ASSERT_TRUE(device.copyOnDevice(b.data(), a.data(), 16).ok());
+  char text[16];
+  ASSERT_TRUE(device.copyToHost(text, b.data(), 16).ok());
+  EXPECT_EQ(std::string(text, 6), "hello\a");
+  EXPECT_TRUE(device.synchronize().ok());
+}
+
+TEST(CpuDevice, EmptyBuffersHaveAnAddress) {
+  DeviceBuffer empty = *cpuDevice().allocate(0);
+  EXPECT_NE(empty.data(), nullptr);
+  EXPECT_EQ(empty.sizeBytes(), 0);
+  EXPECT_EQ(empty.device(), &cpuDevice());
+}
+
+TEST(CpuDevice, BuffersMove) {
+  DeviceBuffer a = *cpuDevice().allocate(8);
+  void *memory = a.data();
+  DeviceBuffer b = std::move(a);
+  EXPECT_EQ(b.data(), memory);
+  EXPECT_EQ(a.data(), nullptr);
+}
+
+TEST(CpuDevice, Refuses) {
+  EXPECT_EQ(cpuDevice().allocate(-1).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(cpuDevice().allocate(int64_t(1) << 60).status().code(),
+            absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(messageOf(cpuDevice().loadModule("", {}).status()),
+              HasSubstr("cpu: expected a program for the processor"));
+  EXPECT_EQ(cpuDevice().launch({}, {}, nullptr).code(), absl::StatusCode::kUnimplemented);
+}
+
+//===----------------------------------------------------------------------===//
+// The driver
+//===----------------------------------------------------------------------===//
+
+TEST_F(CudaDeviceTest, MissingLibrary) {
+  absl::Status status = cuda::Driver::open("libhjx-no-such-driver.so").status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(messageOf(status),
+              AllOf(HasSubstr("cuda: libhjx-no-such-driver.so: cannot load the driver: "),
+                    HasSubstr("\n  help: install NVIDIA's driver")));
+}
+
+TEST_F(CudaDeviceTest, LibraryThatIsNoDriver) {
+  EXPECT_THAT(messageOf(cuda::Driver::open("libm.so.6").status()),
+              HasSubstr("got a library without cuInit"));
+}
+
+TEST_F(CudaDeviceTest, OldDriver) {
+  fake->version = 11080;
+  EXPECT_THAT(messageOf(cuda::Driver::open(HJX_FAKE_CUDA).status()),
+              HasSubstr("expected a CUDA driver of version 12.0 or newer, got 11.8"));
+}
+
+TEST_F(CudaDeviceTest, NoDevice) {
+  fake->failures["cuInit"] = cuda::CUDA_ERROR_NO_DEVICE;
+  EXPECT_THAT(messageOf(cuda::Driver::open(HJX_FAKE_CUDA).status()),
+              HasSubstr("the driver sees no device"));
+  fake->failures.clear();
+  fake->numDevices = 0;
+  EXPECT_THAT(messageOf(cuda::Driver::open(HJX_FAKE_CUDA).status()),
+              AllOf(HasSubstr("the driver sees no device"), HasSubstr("nvidia-smi")));
+}
+
+TEST_F(CudaDeviceTest, DriverThatDoesNotStart) {
+  fake->failures["cuInit"] = 802;
+  EXPECT_THAT(messageOf(cuda::Driver::open(HJX_FAKE_CUDA).status()),
+              HasSubstr("the driver does not start: CUDA_ERROR_FAKE (as the test asked)"));
+  fake->failures["cuInit"] = 999;
+  EXPECT_THAT(messageOf(cuda::Driver::open(HJX_FAKE_CUDA).status()),
+              HasSubstr("the driver does not start: CUDA error 999"));
+}
+
+//===----------------------------------------------------------------------===//
+// The devices of the process
+//===----------------------------------------------------------------------===//
+
+TEST_F(CudaDeviceTest, AreListedAndOpened) {
+  std::vector<std::string> names;
+  for (const DeviceInfo &info : listDevices())
+    names.push_back(info.name);
+  EXPECT_THAT(names, ElementsAre("cpu", "cuda:0", "cuda:1"));
+  EXPECT_EQ(*openDevice("cpu"), &cpuDevice());
+  Device *second = *openDevice("cuda:1");
+  EXPECT_EQ(second->name(), "cuda:1");
+  EXPECT_EQ(second->info().description, "Fake 1");
+  EXPECT_EQ(second->info().computeCapability, 90);
+  EXPECT_EQ(*openDevice("cuda:1"), second);
+  EXPECT_EQ((*openDevice("cuda"))->name(), "cuda:0");
+  absl::Status status = openDevice("cuda:2").status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(messageOf(status), HasSubstr("expected one of cpu, cuda:0, cuda:1, got 'cuda:2'"));
+  EXPECT_EQ(openDevice("tpu").status().code(), absl::StatusCode::kNotFound);
+}
+
+//===----------------------------------------------------------------------===//
+// A CUDA device
+//===----------------------------------------------------------------------===//
+
+TEST_F(CudaDeviceTest, GivesBackAllThatItTook) {
+  {
+    std::unique_ptr<Device> device = open();
+    DeviceBuffer buffer = *device->allocate(64);
+    auto module = device->loadModule("ptx", {"add"});
+    EXPECT_EQ(fake->numLive, 4) << "context, stream, memory, module";
+  }
+  EXPECT_EQ(fake->numLive, 0);
+}
+
+TEST_F(CudaDeviceTest, ContextThatCannotBeMade) {
+  auto driver = *cuda::Driver::open(HJX_FAKE_CUDA);
+  fake->failures["cuDevicePrimaryCtxRetain"] = 101;
+  EXPECT_THAT(messageOf(makeCudaDevice(driver, 0).status()),
+              HasSubstr("cuda:0: making its context: CUDA_ERROR_FAKE (as the test asked)\n  help: "
+                        "another process"));
+  fake->failures = {{"cuStreamCreateWithPriority", 2}};
+  EXPECT_FALSE(makeCudaDevice(driver, 0).ok());
+  EXPECT_EQ(fake->numLive, 0) << "what was made before the failure is given back";
+}
+
+TEST_F(CudaDeviceTest, CopiesToTheHostWait) {
+  std::unique_ptr<Device> device = open();
+  DeviceBuffer a = *device->allocate(16), b = *device->allocate(16);
+  ASSERT_TRUE(device->copyToDevice(a.data(), "hello", 5).ok());
+  ASSERT_TRUE(device->copyOnDevice(b.data(), a.data(), 5).ok());
+  ASSERT_TRUE(device->fill(a.data(), 3, 16).ok());
+  char text[6] = {};
+  ASSERT_TRUE(device->copyToHost(text, b.data(), 5).ok());
+  EXPECT_STREQ(text, "hello");
+  EXPECT_THAT(fake->calls,
+              ElementsAre("cuMemAlloc_v2 16", "cuMemAlloc_v2 16", "cuMemcpyHtoDAsync_v2 5",
+                          "cuStreamSynchronize", "cuMemcpyDtoDAsync_v2 5", "cuMemsetD8Async 3 16",
+                          "cuMemcpyDtoHAsync_v2 5", "cuStreamSynchronize"));
+}
+
+TEST_F(CudaDeviceTest, EmptyBuffersDoNotReachTheDriver) {
+  std::unique_ptr<Device> device = open();
+  DeviceBuffer empty = *device->allocate(0);
+  EXPECT_NE(empty.data(), nullptr);
+  EXPECT_TRUE(device->copyToDevice(empty.data(), nullptr, 0).ok());
+  EXPECT_TRUE(device->copyOnDevice(empty.data(), empty.data(), 0).ok());
+  EXPECT_TRUE(device->fill(empty.data(), 0, 0).ok());
+  EXPECT_THAT(fake->calls, IsEmpty());
+}
+
+TEST_F(CudaDeviceTest, OutOfMemorySaysHowMuch) {
+  std::unique_ptr<Device> device = open();
+  fake->failures["cuMemAlloc_v2"] = cuda::CUDA_ERROR_OUT_OF_MEMORY;
+  absl::Status status = device->allocate(96 << 20).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(messageOf(status),
+            "cuda:1: out of memory, wanted 96.0 MiB, free 12.0 MiB of 3.0 GiB: "
+            "CUDA_ERROR_OUT_OF_MEMORY (out of memory)\n"
+            "  help: use smaller batches, or stop what else uses the device; see nvidia-smi");
+}
+
+TEST_F(CudaDeviceTest, KernelsMayUseAllSharedMemory) {
+  std::unique_ptr<Device> device = open();
+  auto module = device->loadModule("ptx", {"scale", "add"});
+  ASSERT_TRUE(module.ok()) << module.status();
+  EXPECT_EQ((*module)->kernels()[0].name, "scale");
+  EXPECT_THAT(fake->calls, ElementsAre("cuModuleLoadDataEx", "cuFuncSetAttribute 2 8 900",
+                                       "cuFuncSetAttribute 1 8 900"));
+}
+
+TEST_F(CudaDeviceTest, CodeThatDoesNotLoad) {
+  std::unique_ptr<Device> device = open();
+  fake->failures["cuModuleLoadDataEx"] = 218;
+  fake->jitLog = "ptxas fatal: line 3\n";
+  absl::Status status = device->loadModule("ptx", {}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(messageOf(status),
+              HasSubstr("cuda:1: loading device code: CUDA_ERROR_FAKE (as the test asked): "
+                        "ptxas fatal: line 3\n  help: compile for an architecture that sm_90 runs"));
+  fake->failures.clear();
+  EXPECT_THAT(messageOf(device->loadModule("ptx", {"sub"}).status()),
+              HasSubstr("device code has no kernel 'sub'"));
+  EXPECT_EQ(fake->numLive, 2) << "the module is unloaded";
+}
+
+TEST_F(CudaDeviceTest, CompiledCodeLaunches) {
+  std::unique_ptr<Device> device = open();
+  auto module = *device->loadModule("ptx", {"scale", "add"});
+  fake->calls.clear();
+  Launcher launcher(*device, *module);
+  int value = 42, seen = 0;
+  void *arguments[] = {&value};
+  hjx_rt_launch(&launcher, 1, 10, 2, 1, 128, 1, 1, 512, arguments);
+  hjx_rt_read(&launcher, &value, sizeof value, &seen);
+  EXPECT_TRUE(launcher.status().ok());
+  EXPECT_EQ(seen, 42);
+  EXPECT_THAT(fake->calls, ElementsAre("cuLaunchKernel 1 10 2 1 128 1 1 512 42",
+                                       "cuMemcpyDtoHAsync_v2 4", "cuStreamSynchronize"));
+}
+
+TEST_F(CudaDeviceTest, TheFirstErrorOfARunIsKept) {
+  std::unique_ptr<Device> device = open();
+  auto module = *device->loadModule("ptx", {"add"});
+  fake->failures["cuLaunchKernel"] = 701;
+  fake->calls.clear();
+  Launcher launcher(*device, *module);
+  int value = 42, seen = 43;
+  void *arguments[] = {&value};
+  launcher.launch(0, {3, 1, 1, 64}, arguments);
+  fake->failures.clear();
+  launcher.launch(0, {3, 1, 1, 64}, arguments);
+  launcher.read(&value, sizeof value, &seen);
+  EXPECT_EQ(seen, 0) << "conditions read after an error end their loops";
+  EXPECT_EQ(fake->calls.size(), 1u) << "nothing is launched after an error";
+  EXPECT_THAT(messageOf(launcher.status()),
+              HasSubstr("cuda:1: launching 'add' on 3x1x1 blocks of 64x1x1 threads with 0 bytes of "
+                        "shared memory: CUDA_ERROR_FAKE"));
+}
+
+TEST_F(CudaDeviceTest, KernelsThatAreNotThere) {
+  std::unique_ptr<Device> device = open();
+  auto module = *device->loadModule("ptx", {"add"});
+  Launcher launcher(*device, *module);
+  launcher.launch(1, {}, nullptr);
+  EXPECT_EQ(launcher.status().code(), absl::StatusCode::kInternal);
+}
+
+TEST_F(CudaDeviceTest, ErrorsOfWorkShowAtTheNextWait) {
+  std::unique_ptr<Device> device = open();
+  fake->failures["cuStreamSynchronize"] = 700;
+  EXPECT_THAT(messageOf(device->synchronize()),
+              HasSubstr("cuda:1: running what was launched: CUDA_ERROR_FAKE (as the test asked)"));
+}
