@@ -28,10 +28,10 @@ void hjx_rt_parallel_parts(int64_t parts, void (*body)(void *, int64_t), void *c
       &env, parts, /*grain=*/1);
 }
 
-void hjx_rt_launch(void *launcher, int64_t kernel, int64_t gridX, int64_t gridY, int64_t gridZ,
-                   int64_t blockX, int64_t blockY, int64_t blockZ, int64_t sharedBytes,
+void hjx_rt_launch(void *launcher, int32_t kernel, int32_t gridX, int32_t gridY, int32_t gridZ,
+                   int32_t blockX, int32_t blockY, int32_t blockZ, int32_t sharedBytes,
                    void **arguments) {
-  auto dim = [](int64_t size) { return static_cast<uint32_t>(size); };
+  auto dim = [](int32_t size) { return static_cast<uint32_t>(size); };
   static_cast<hjx::Launcher *>(launcher)->launch(
       kernel,
       {dim(gridX), dim(gridY), dim(gridZ), dim(blockX), dim(blockY), dim(blockZ), dim(sharedBytes)},

@@ -29,9 +29,9 @@ HJX_ABI void hjx_rt_parallel_parts(int64_t parts, void (*body)(void *context, in
 
 /// Launches kernel number `kernel` of the program; `launcher` is the entry's. `arguments` points to
 /// the value of each argument, as cuLaunchKernel takes them, and is read before the call returns.
-HJX_ABI void hjx_rt_launch(void *launcher, int64_t kernel, int64_t gridX, int64_t gridY,
-                           int64_t gridZ, int64_t blockX, int64_t blockY, int64_t blockZ,
-                           int64_t sharedBytes, void **arguments);
+HJX_ABI void hjx_rt_launch(void *launcher, int32_t kernel, int32_t gridX, int32_t gridY,
+                           int32_t gridZ, int32_t blockX, int32_t blockY, int32_t blockZ,
+                           int32_t sharedBytes, void **arguments);
 
 /// Waits for what was launched, and copies from the device to the host: for values that decide what
 /// is launched next, as the condition of a loop does. Zeros after an error.

@@ -86,7 +86,7 @@ struct Kernel {
   void *function = nullptr; ///< the driver's
 };
 
-/// Device code, unloaded with the object; it must not outlive its last launch.
+/// Device code, unloaded with the object: keep it until its last launch has run.
 class DeviceModule {
 public:
   virtual ~DeviceModule() = default;
