@@ -9,28 +9,15 @@
 #pragma once
 
 #include "lib/Execution/CpuExecutable.h"
-#include "lib/Execution/TrainingGraph.h"
+#include "lib/Execution/GraphFunction.h"
 
 namespace hjx {
 
-/// What a module holds; docs/debugging.md lists the pipelines between them.
-enum class ModuleStage { Traced, Pure, Lo, Tensor, Kernel };
-/// Inverse of "traced", "pure", "lo", "tensor", "kernel".
-absl::StatusOr<ModuleStage> parseModuleStage(std::string_view name);
-
 struct FunctionCompileOptions {
-  ModuleStage startFrom = ModuleStage::Traced; ///< what the module holds already
-  std::string dumpDir;                         ///< gets <function>/1-traced.mlir, 2-pure.mlir, ...
-  bool profile = false;                        ///< time each kernel, see CpuExecutable::profile
+  Stage startFrom = Stage::Traced; ///< what the module holds already
+  std::string dumpDir;             ///< gets 1-traced.mlir, 2-pure.mlir, ...
+  bool profile = false;            ///< time each kernel, see CpuExecutable::profile
 };
-
-/// Returns the module whose @main is `name` of `module`, with state arguments tied to results.
-/// Errors: no such public function; the message lists them.
-absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> extractFunction(mlir::ModuleOp module, const std::string &name);
-
-/// Lowers a module from one stage to another, at most Tensor; dumps each into `folder` unless empty.
-/// Errors: INVALID_ARGUMENT with the diagnostics.
-absl::Status lowerModule(mlir::ModuleOp module, ModuleStage from, ModuleStage to, const std::string &folder);
 
 struct CompiledFunction {
   GraphFunction signature;
@@ -38,12 +25,14 @@ struct CompiledFunction {
   double compileSeconds = 0;
   double numFlops = 0; ///< of matrix products in one call; see countFlops
 
-  static absl::StatusOr<CompiledFunction> compile(mlir::ModuleOp module, const std::string &name,
+  /// Compiles the @main of `program`, which `name` has in messages.
+  static absl::StatusOr<CompiledFunction> compile(mlir::OwningOpRef<mlir::ModuleOp> program, const std::string &name,
                                                   const FunctionCompileOptions &options = {});
 };
 
 /// Returns the floating-point operations of the matrix products of @main, two for each
-/// multiply-add; the body of a while loop counts once. `module` is at stage pure or lo.
+/// multiply-add; the body of a while loop counts once. `module` is at stage pure or lo: later ones
+/// have no product to count.
 double countFlops(mlir::ModuleOp module);
 
 } // namespace hjx

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tensor stage to a callable: pipelines, plan, JIT, and the call itself.
+// A module to a callable: pipelines, plan, JIT, and the call itself.
 #include "lib/Execution/CpuExecutable.h"
 
-#include "lib/Codegen/Cpu/Passes.h"
+#include "dialects/hjx/Signature.h"
+#include "lib/Execution/Diagnostics.h"
+#include "lib/Execution/LowerModule.h"
 #include "lib/Target/Jit.h"
-#include "lib/Target/Passes.h"
 #include "runtime/Buffer.h"
 
-#include "mlir/IR/Diagnostics.h"
 #include "absl/base/thread_annotations.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
 
 using namespace hjx;
 using namespace mlir;
@@ -85,6 +83,8 @@ static std::string print(Type type) {
 
 static absl::StatusOr<BufferSpec> specOf(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
+  if (tensor)
+    tensor = storageType(tensor);
   std::optional<ElementType> elementType =
       tensor ? elementTypeOf(tensor.getElementType()) : std::nullopt;
   if (!elementType || !tensor.hasStaticShape())
@@ -99,16 +99,21 @@ static absl::StatusOr<BufferSpec> specOf(Type type) {
   return spec;
 }
 
-static absl::Status readSignature(func::FuncOp main, std::vector<BufferSpec> &inputs,
+static absl::Status readSignature(ModuleOp module, std::vector<BufferSpec> &inputs,
                                   std::vector<BufferSpec> &outputs) {
-  for (Type type : main.getResultTypes()) {
+  CollectedDiagnostics diagnostics(module.getContext());
+  FailureOr<Signature> signature = Signature::of(module);
+  if (failed(signature))
+    return absl::InvalidArgumentError(diagnostics.text());
+  for (Type type : signature->type.getResults()) {
     HJX_ASSIGN_OR_RETURN(BufferSpec spec, specOf(type));
     outputs.push_back(std::move(spec));
   }
-  for (auto [index, type] : llvm::enumerate(main.getArgumentTypes())) {
+  for (auto [index, type, attrs] :
+       llvm::enumerate(signature->type.getInputs(), signature->argumentAttrs)) {
     HJX_ASSIGN_OR_RETURN(BufferSpec spec, specOf(type));
-    spec.donated = bool(main.getArgAttr(index, "hjx.donated"));
-    if (auto alias = main.getArgAttrOfType<IntegerAttr>(index, "hjx.alias")) {
+    spec.donated = attrs.contains("hjx.donated");
+    if (auto alias = attrs.getAs<IntegerAttr>("hjx.alias")) {
       spec.donated = true;
       spec.alias = alias.getInt();
       // The lowering reports a number that is out of range.
@@ -129,73 +134,30 @@ void hjx::registerCpuDialects(DialectRegistry &registry) {
   registerTargetDialects(registry);
 }
 
-/// Runs one pipeline; on failure the status carries the diagnostics.
-static absl::Status runStage(ModuleOp module, llvm::StringRef stage,
-                             llvm::function_ref<void(OpPassManager &)> build,
-                             const std::string &dumpDir) {
-  std::string messages;
-  ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic &diagnostic) {
-    llvm::raw_string_ostream os(messages);
-    if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
-      return failure();
-    diagnostic.getLocation().print(os);
-    os << ": " << diagnostic << "\n";
-    return success();
-  });
-  PassManager pm(module.getContext(), module->getName().getStringRef());
-  pm.enableVerifier(false);
-  build(pm);
-  if (failed(pm.run(module)))
-    return absl::InvalidArgumentError(
-        absl::StrCat("lowering to the ", stage.str(), " stage failed: ", messages));
-  if (!dumpDir.empty()) {
-    std::error_code error;
-    llvm::raw_fd_ostream os(dumpDir + "/" + stage.str() + ".mlir", error);
-    if (error)
-      return absl::InvalidArgumentError(
-          absl::StrCat("cannot write into '", dumpDir, "': ", error.message()));
-    module->print(os);
-  }
-  return absl::OkStatus();
-}
-
 static absl::Status asStatus(llvm::Error error) {
   return absl::InternalError(llvm::toString(std::move(error)));
 }
 
 absl::StatusOr<std::unique_ptr<CpuExecutable>> CpuExecutable::compile(ModuleOp module,
                                                                       const CpuOptions &options) {
-  auto main = module.lookupSymbol<func::FuncOp>("main");
-  if (!main || main.isExternal())
-    return absl::InvalidArgumentError("expected a module with a function @main");
-  std::unique_ptr<CpuExecutable> executable(new CpuExecutable);
-  HJX_RETURN_IF_ERROR(
-      readSignature(main, executable->inputSpecs, executable->outputSpecs));
-
   DialectRegistry registry;
   registerCpuDialects(registry);
   module.getContext()->appendDialectRegistry(registry);
-  if (!options.dumpDir.empty())
-    if (std::error_code error = llvm::sys::fs::create_directories(options.dumpDir))
-      return absl::InvalidArgumentError(
-          absl::StrCat("cannot create '", options.dumpDir, "': ", error.message()));
+  std::unique_ptr<CpuExecutable> executable(new CpuExecutable);
+  HJX_RETURN_IF_ERROR(readSignature(module, executable->inputSpecs, executable->outputSpecs));
 
-  KernelPipelineOptions kernelOptions;
-  kernelOptions.fuse = options.fuse;
-  kernelOptions.scalarLoops = options.scalarLoops;
-  HJX_RETURN_IF_ERROR(runStage(
-      module, "kernel", [&](OpPassManager &pm) { buildToKernelPipeline(pm, kernelOptions); },
-      options.dumpDir));
-  main = module.lookupSymbol<func::FuncOp>("main");
-  FailureOr<MemoryPlan> plan = MemoryPlan::fromAttribute(main->getAttr(kMemoryPlanAttr));
+  LowerOptions lower;
+  lower.kernel.fuse = options.fuse;
+  lower.kernel.scalarLoops = options.scalarLoops;
+  lower.machine.profile = options.profile;
+  lower.dumpDir = options.dumpDir;
+  HJX_RETURN_IF_ERROR(lowerModule(module, options.startFrom, Stage::Machine, lower));
+  Operation *program = module.lookupSymbol(kEntryName);
+  FailureOr<MemoryPlan> plan = MemoryPlan::fromAttribute(program->getAttr(kMemoryPlanAttr));
   if (failed(plan))
-    return absl::InternalError("@main has no memory plan after the kernel stage");
+    return absl::InvalidArgumentError(
+        absl::StrCat("@", kEntryName.str(), ": '", kMemoryPlanAttr.str(), "' is not a memory plan"));
   executable->plan = std::move(*plan);
-  MachinePipelineOptions machineOptions;
-  machineOptions.profile = options.profile;
-  HJX_RETURN_IF_ERROR(runStage(
-      module, "machine", [&](OpPassManager &pm) { buildToMachinePipeline(pm, machineOptions); },
-      options.dumpDir));
 
   JitOptions jitOptions;
   jitOptions.cpu = options.cpu;
@@ -204,7 +166,7 @@ absl::StatusOr<std::unique_ptr<CpuExecutable>> CpuExecutable::compile(ModuleOp m
   std::unique_ptr<llvm::raw_fd_ostream> dump;
   if (!options.dumpDir.empty()) {
     std::error_code error;
-    dump = std::make_unique<llvm::raw_fd_ostream>(options.dumpDir + "/host.ll", error);
+    dump = std::make_unique<llvm::raw_fd_ostream>(options.dumpDir + "/7-host.ll", error);
     jitOptions.dump = dump.get();
   }
   llvm::Expected<std::unique_ptr<Jit>> jit = Jit::compile(module, jitOptions);

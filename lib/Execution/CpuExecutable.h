@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program at the tensor stage, compiled for the processor of this process.
+// A program, compiled for the processor of this process from whatever stage it is at.
 //
 //   auto executable = hjx::CpuExecutable::compile(module, {});
 //   std::puts((*executable)->memoryPlan().print(..));   // before anything is allocated
@@ -10,6 +10,7 @@
 #pragma once
 
 #include "lib/Codegen/Cpu/MemoryPlan.h"
+#include "lib/Pipelines/Stages.h"
 #include "runtime/ElementType.h"
 #include "runtime/Status.h"
 
@@ -33,7 +34,9 @@ struct CpuOptions {
   bool profile = false;
   /// Processor and features in LLVM's spelling; empty means the host's.
   std::string cpu, features;
-  /// When set, stage dumps are written here: kernel.mlir, machine.mlir, host.ll.
+  /// The stage that the module is at.
+  Stage startFrom = Stage::Tensor;
+  /// When set, dumps of the stages are written here: 4-tensor.mlir, 5-kernel.mlir, ..., 7-host.ll.
   std::string dumpDir;
 };
 
@@ -54,11 +57,11 @@ struct KernelTime {
 
 class CpuExecutable {
 public:
-  /// Compiles `@main` of `tensorStage`, which is consumed by the lowering (clone it to keep it).
+  /// Compiles `@main` of `module`, which is consumed by the lowering (clone it to keep it).
   ///
-  /// Errors: INVALID_ARGUMENT with the diagnostics if the module is not at the tensor stage;
-  ///         INTERNAL with the message if code generation fails.
-  static absl::StatusOr<std::unique_ptr<CpuExecutable>> compile(mlir::ModuleOp tensorStage,
+  /// Errors: INVALID_ARGUMENT with the diagnostics if the module is not at the stage that the
+  ///         options name; INTERNAL with the message if code generation fails.
+  static absl::StatusOr<std::unique_ptr<CpuExecutable>> compile(mlir::ModuleOp module,
                                                                 const CpuOptions &options = {});
   ~CpuExecutable();
 

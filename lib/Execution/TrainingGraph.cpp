@@ -3,81 +3,19 @@
 // One function for each section of docs/training-graph.md.
 #include "lib/Execution/TrainingGraph.h"
 
-#include "dialects/hjx/Hjx.h"
 #include "lib/Data/Digest.h"
-#include "lib/Data/File.h"
-#include "lib/Execution/Diagnostics.h"
-#include "lib/Pipelines/Register.h"
+#include "lib/Data/Status.h"
+#include "lib/Execution/LowerModule.h"
 
-#include "mlir/Parser/Parser.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/SourceMgr.h"
 
+#include <filesystem>
 #include <set>
 
 using namespace mlir;
 
 namespace hjx {
-
-//===----------------------------------------------------------------------===//
-// Functions and their values
-//===----------------------------------------------------------------------===//
-
-std::string GraphValue::leafName() const { return name.substr(name.find_last_of('.') + 1); }
-
-int GraphFunction::find(const std::vector<GraphValue> &values, std::string_view role, std::string_view leafName) {
-  for (size_t i = 0; i < values.size(); ++i)
-    if (values[i].role == role && values[i].leafName() == leafName)
-      return static_cast<int>(i);
-  return -1;
-}
-
-static std::string placeOf(Location location) {
-  std::string place = "graph";
-  location->walk([&](Location part) {
-    auto file = dyn_cast<FileLineColLoc>(part);
-    if (!file)
-      return WalkResult::advance();
-    place = absl::StrCat(file.getFilename().str(), ":", file.getLine());
-    return WalkResult::interrupt();
-  });
-  return place;
-}
-
-static std::optional<StoredType> storedTypeOf(Type type) {
-  if (type.isF16())
-    return StoredType::F16;
-  if (type.isBF16())
-    return StoredType::BF16;
-  if (type.isF32())
-    return StoredType::F32;
-  if (type.isF64())
-    return StoredType::F64;
-  bool isUnsigned = type.isUnsignedInteger();
-  if (auto integer = dyn_cast<IntegerType>(type))
-    switch (integer.getWidth()) {
-    case 1:
-      return StoredType::Bool;
-    case 8:
-      return isUnsigned ? StoredType::U8 : StoredType::I8;
-    case 16:
-      return isUnsigned ? StoredType::U16 : StoredType::I16;
-    case 32:
-      return isUnsigned ? StoredType::U32 : StoredType::I32;
-    case 64:
-      return isUnsigned ? StoredType::U64 : StoredType::I64;
-    }
-  return std::nullopt;
-}
-
-static std::string print(Type type) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  os << type;
-  return text;
-}
 
 static std::string describe(const GraphValue &value) { return describeTensor(value.type, value.shape); }
 
@@ -87,82 +25,6 @@ static absl::Status badValue(std::string_view function, const GraphValue &value,
                                printable(value.name), "'"),
                   expected, got, remedy);
 }
-
-static absl::StatusOr<GraphValue> readValue(StringRef function, StringRef kind, unsigned index, Type type,
-                                            DictionaryAttr attributes, Location location) {
-  GraphValue value;
-  auto text = [&](StringRef key) {
-    auto attribute = attributes ? attributes.getAs<StringAttr>(key) : StringAttr();
-    return attribute ? attribute.str() : std::string();
-  };
-  value.name = text("hjx.name");
-  if (value.name.empty())
-    value.name = absl::StrCat(kind == "argument" ? "arg" : "result", index);
-  value.role = text("hjx.role");
-  value.where = placeOf(location);
-
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  value.isKey = tensor && isa<ir::KeyType>(tensor.getElementType());
-  std::optional<StoredType> stored;
-  if (tensor && tensor.hasStaticShape())
-    stored = value.isKey ? StoredType::U32 : storedTypeOf(tensor.getElementType());
-  if (!stored)
-    return badValue(function.str(), value, kind.str(), "an array of static shape of numbers, bools or keys", print(type),
-                    "give every argument and result of a public function such a type");
-  value.type = *stored;
-  value.shape = tensor.getShape().vec();
-  if (value.isKey)
-    value.shape.push_back(2);
-  std::optional<uint64_t> sizeBytes = storedSizeBytes(value.type, value.shape);
-  if (!sizeBytes)
-    return badValue(function.str(), value, kind.str(), "an array of fewer than 2^64 bytes", print(type), "make it smaller");
-  value.sizeBytes = static_cast<int64_t>(*sizeBytes);
-  return value;
-}
-
-absl::StatusOr<GraphFunction> readGraphFunction(func::FuncOp function) {
-  GraphFunction out;
-  out.name = function.getSymName().str();
-  out.where = placeOf(function.getLoc());
-  if (function.isExternal())
-    return badInput(absl::StrCat(out.where, ": ", out.name), "a function with a body", "a declaration", "define it");
-  for (auto [i, type] : llvm::enumerate(function.getArgumentTypes())) {
-    HJX_ASSIGN_OR_RETURN(GraphValue value, readValue(out.name, "argument", i, type, function.getArgAttrDict(i),
-                                                     function.getArgument(i).getLoc()));
-    out.arguments.push_back(std::move(value));
-  }
-  for (auto [i, type] : llvm::enumerate(function.getResultTypes())) {
-    HJX_ASSIGN_OR_RETURN(GraphValue value,
-                         readValue(out.name, "result", i, type, function.getResultAttrDict(i), function.getLoc()));
-    out.results.push_back(std::move(value));
-  }
-  return out;
-}
-
-//===----------------------------------------------------------------------===//
-// Files
-//===----------------------------------------------------------------------===//
-
-absl::StatusOr<LoadedModule> loadModule(const std::string &path) {
-  LoadedModule loaded;
-  HJX_ASSIGN_OR_RETURN(std::string bytes, readFile(path));
-  loaded.sha256 = sha256Hex(bytes);
-  DialectRegistry registry;
-  registerAllDialects(registry);
-  // One thread: the files are small, and the runner's own pool has the processors.
-  loaded.context = std::make_shared<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
-  CollectedDiagnostics diagnostics(loaded.context.get());
-  llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(bytes, path), llvm::SMLoc());
-  loaded.module = parseSourceFile<ModuleOp>(sources, loaded.context.get());
-  if (!loaded.module)
-    return absl::InvalidArgumentError(diagnostics.text());
-  return loaded;
-}
-
-//===----------------------------------------------------------------------===//
-// The four functions
-//===----------------------------------------------------------------------===//
 
 namespace {
 
@@ -335,9 +197,9 @@ absl::Status checkLogits(const TrainingGraph &graph, const GraphFunction &logits
   return absl::OkStatus();
 }
 
-absl::Status readAttributes(const std::string &path, TrainingGraph &graph) {
+absl::Status readAttributes(const std::string &path, ModuleOp module, TrainingGraph &graph) {
   std::string subject = absl::StrCat(path, ": hjx.training_graph");
-  auto attributes = (*graph.source.module)->getAttrOfType<DictionaryAttr>("hjx.training_graph");
+  auto attributes = module->getAttrOfType<DictionaryAttr>("hjx.training_graph");
   if (!attributes)
     return badInput(subject, "a module with this attribute", "none", "see docs/training-graph.md; hjx::Module writes it");
   auto version = attributes.getAs<IntegerAttr>("version");
@@ -359,15 +221,6 @@ absl::Status readAttributes(const std::string &path, TrainingGraph &graph) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::optional<GraphFunction>> findFunction(const TrainingGraph &graph, llvm::StringRef name) {
-  ModuleOp module = *graph.source.module;
-  auto function = module.lookupSymbol<func::FuncOp>(name);
-  if (!function)
-    return std::nullopt;
-  HJX_ASSIGN_OR_RETURN(GraphFunction read, readGraphFunction(function));
-  return read;
-}
-
 } // namespace
 
 int TrainingGraph::stateIndex(std::string_view name) const {
@@ -377,18 +230,76 @@ int TrainingGraph::stateIndex(std::string_view name) const {
   return -1;
 }
 
-absl::StatusOr<TrainingGraph> TrainingGraph::load(const std::string &path) {
-  TrainingGraph graph;
-  HJX_ASSIGN_OR_RETURN(graph.source, loadModule(path));
-  HJX_RETURN_IF_ERROR(readAttributes(path, graph));
-  for (auto [name, target] : {std::pair{"init", &graph.init}, std::pair{"step", &graph.step}}) {
-    HJX_ASSIGN_OR_RETURN(std::optional<GraphFunction> function, findFunction(graph, name));
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+absl::Status TrainingGraph::readFile(const std::string &path) {
+  if (stage >= Stage::Kernel)
+    return badInput(path, absl::StrCat("a folder that --dump-dir wrote, to start from the ", nameOf(stage).str(), " stage"), "a file",
+                    "from that stage on a file holds one function");
+  LoadedModule &source = modules_[""];
+  HJX_ASSIGN_OR_RETURN(source, loadModule(path));
+  HJX_RETURN_IF_ERROR(checkStage(*source.module, stage));
+  sha256 = source.sha256;
+  HJX_RETURN_IF_ERROR(readAttributes(path, *source.module, *this));
+  auto find = [&](llvm::StringRef name, std::optional<GraphFunction> &to) -> absl::Status {
+    auto function = source.module->lookupSymbol<func::FuncOp>(name);
+    if (!function)
+      return absl::OkStatus();
+    HJX_ASSIGN_OR_RETURN(to, readGraphFunction(function));
+    return absl::OkStatus();
+  };
+  for (auto [name, to] : {std::pair{"init", &init}, std::pair{"step", &step}}) {
+    std::optional<GraphFunction> function;
+    HJX_RETURN_IF_ERROR(find(name, function));
     if (!function)
       return badInput(path, absl::StrCat("a function '", name, "'"), "none", "see docs/training-graph.md");
-    *target = std::move(*function);
+    *to = std::move(*function);
   }
-  HJX_ASSIGN_OR_RETURN(graph.eval, findFunction(graph, "eval"));
-  HJX_ASSIGN_OR_RETURN(graph.logits, findFunction(graph, "logits"));
+  HJX_RETURN_IF_ERROR(find("eval", eval));
+  return find("logits", logits);
+}
+
+absl::Status TrainingGraph::readFolder(const std::string &path) {
+  std::string attributes;
+  for (const char *name : {"init", "step", "eval", "logits"}) {
+    std::string file = absl::StrCat(path, "/", name, "/", dumpName(stage));
+    bool isOptional = name == std::string_view("eval") || name == std::string_view("logits");
+    if (std::error_code error; !std::filesystem::exists(file, error)) {
+      if (isOptional && !std::filesystem::exists(absl::StrCat(path, "/", name), error))
+        continue;
+      return badInput(file, absl::StrCat("the ", nameOf(stage).str(), " stage of '", name, "'"), "no such file",
+                      "hjx-run inspect GRAPH --dump-dir writes all stages of all functions");
+    }
+    LoadedModule &source = modules_[name];
+    HJX_ASSIGN_OR_RETURN(source, loadModule(file));
+    HJX_RETURN_IF_ERROR(checkStage(*source.module, stage));
+    HJX_ASSIGN_OR_RETURN(GraphFunction function, readGraphFunction(*source.module, name));
+    if (isOptional)
+      (name == std::string_view("eval") ? eval : logits) = std::move(function);
+    else
+      (name == std::string_view("init") ? init : step) = std::move(function);
+    sha256 += source.sha256;
+    // Printed: each file has a context of its own.
+    std::string text;
+    llvm::raw_string_ostream(text) << (*source.module)->getAttr("hjx.training_graph");
+    if (modules_.size() == 1) {
+      attributes = text;
+      HJX_RETURN_IF_ERROR(readAttributes(file, *source.module, *this));
+    } else if (text != attributes) {
+      return badInput(file, "the hjx.training_graph of init", "another", "take all functions from the dumps of one graph");
+    }
+  }
+  sha256 = sha256Hex(sha256);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<TrainingGraph> TrainingGraph::load(const std::string &path, Stage stage) {
+  TrainingGraph graph;
+  graph.stage = stage;
+  std::error_code error;
+  HJX_RETURN_IF_ERROR(std::filesystem::is_directory(path, error) ? graph.readFolder(path) : graph.readFile(path));
   HJX_RETURN_IF_ERROR(checkInit(graph.init));
   HJX_RETURN_IF_ERROR(checkStep(graph));
   if (graph.eval)
@@ -396,6 +307,12 @@ absl::StatusOr<TrainingGraph> TrainingGraph::load(const std::string &path) {
   if (graph.logits)
     HJX_RETURN_IF_ERROR(checkLogits(graph, *graph.logits));
   return graph;
+}
+
+absl::StatusOr<OwningOpRef<ModuleOp>> TrainingGraph::program(const std::string &name) const {
+  if (auto own = modules_.find(name); own != modules_.end())
+    return extractFunction(*own->second.module, "main", stage);
+  return extractFunction(*modules_.at("").module, name, stage);
 }
 
 GraphBatch batchOf(const GraphFunction &function) {

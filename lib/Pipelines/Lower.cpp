@@ -48,8 +48,15 @@ void hjx::registerPipelines() {
                              buildToLoPipeline);
   PassPipelineRegistration<>("hjx-to-tensor", "Lower to linalg on tensors",
                              [](OpPassManager &pm) { buildToTensorPipeline(pm); });
-  PassPipelineRegistration<>("hjx-to-kernel", "Lower to buffers, planned, and kernels for the CPU",
-                             [](OpPassManager &pm) { buildToKernelPipeline(pm); });
-  PassPipelineRegistration<>("hjx-to-machine", "Lower kernels to the LLVM dialect",
-                             [](OpPassManager &pm) { buildToMachinePipeline(pm); });
+  PassPipelineRegistration<>("hjx-to-kernel",
+                             "Lower to kernels on buffers in one planned arena, for a CPU",
+                             [](OpPassManager &pm) {
+                               buildToKernelPipeline(pm);
+                               pm.addPass(createVerifyStagePass(Stage::Kernel));
+                             });
+  PassPipelineRegistration<>("hjx-to-machine", "Lower to the LLVM dialect, for a CPU",
+                             [](OpPassManager &pm) {
+                               buildToMachinePipeline(pm);
+                               pm.addPass(createVerifyStagePass(Stage::Machine));
+                             });
 }

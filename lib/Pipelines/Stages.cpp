@@ -4,7 +4,9 @@
 #include "lib/Pipelines/Stages.h"
 
 #include "dialects/hjx/Hjx.h"
-#include "lib/Support/Pch.h"
+#include "dialects/hjx/Signature.h"
+#include "lib/Codegen/Cpu/MemoryPlan.h"
+#include "lib/Target/Passes.h"
 
 using namespace mlir;
 using namespace hjx;
@@ -14,7 +16,7 @@ static bool isRequest(Operation *op) {
              ir::VmapOp, ir::CheckpointOp, ir::CustomJvpOp, ir::CustomVjpOp, ir::CustomLinOp>(op);
 }
 
-static StringRef nameOf(Stage stage) {
+StringRef hjx::nameOf(Stage stage) {
   switch (stage) {
   case Stage::Traced:
     return "traced";
@@ -24,12 +26,20 @@ static StringRef nameOf(Stage stage) {
     return "lo";
   case Stage::Tensor:
     return "tensor";
+  case Stage::Kernel:
+    return "kernel";
+  case Stage::Machine:
+    return "machine";
   }
   llvm_unreachable("unknown stage");
 }
 
 /// Why `type` has no place at `stage`, or nothing.
 static StringRef objection(Type type, Stage stage) {
+  if (isa<BaseMemRefType>(type) && stage != Stage::Kernel)
+    return stage < Stage::Kernel ? "buffers come with the kernel stage" : "buffers are pointers";
+  if (stage >= Stage::Kernel)
+    return isa<TensorType>(type) ? "tensors are buffers" : "";
   if (stage >= Stage::Pure && isa<ir::LinearType>(type))
     return "linear maps are gone once transforms are expanded";
   auto array = dyn_cast<RankedTensorType>(type);
@@ -48,17 +58,43 @@ static StringRef objection(Type type, Stage stage) {
 }
 
 static StringRef objection(Operation *op, Stage stage) {
-  if (stage >= Stage::Pure && isRequest(op))
-    return "transforms are expanded by hjx-expand-transforms";
-  if (stage < Stage::Tensor)
-    return "";
-  if (isa<func::CallOp>(op))
-    return "calls are inlined";
-  StringRef dialect = op->getName().getDialectNamespace();
-  bool isAllowed =
-      isa<ir::OptBarrierOp>(op) ||
-      llvm::is_contained({"arith", "builtin", "func", "linalg", "math", "scf", "tensor"}, dialect);
-  return isAllowed ? "" : "expected ops of arith, func, linalg, math, scf and tensor only";
+  auto isOf = [dialect = op->getName().getDialectNamespace()](ArrayRef<StringRef> dialects) {
+    return llvm::is_contained(dialects, dialect);
+  };
+  switch (stage) {
+  case Stage::Machine:
+    return isOf({"builtin", "llvm"}) ? "" : "expected ops of llvm only";
+  case Stage::Kernel:
+    return isOf({"arith", "builtin", "func", "llvm", "math", "memref", "scf", "vector"})
+               ? ""
+               : "expected ops of arith, func, llvm, math, memref, scf and vector only";
+  case Stage::Tensor:
+    if (isa<func::CallOp>(op))
+      return "calls are inlined";
+    return isa<ir::OptBarrierOp>(op) || isOf({"arith", "builtin", "func", "linalg", "math", "scf", "tensor"})
+               ? ""
+               : "expected ops of arith, func, linalg, math, scf and tensor only";
+  case Stage::Traced:
+  case Stage::Pure:
+  case Stage::Lo:
+    if (isOf({"llvm"}))
+      return "ops of llvm come with the kernel stage";
+    return stage >= Stage::Pure && isRequest(op) ? "transforms are expanded by hjx-expand-transforms" : "";
+  }
+  llvm_unreachable("unknown stage");
+}
+
+/// What a stage asks of the module as a whole: a program, once only its memory plan and its
+/// signature say what it was.
+static LogicalResult verifyProgram(ModuleOp module, Stage stage) {
+  if (stage >= Stage::Kernel) {
+    StringRef name = stage == Stage::Kernel ? "main" : kEntryName;
+    Operation *program = module.lookupSymbol(name);
+    if (!program || !program->hasAttr(kMemoryPlanAttr))
+      return module.emitError("expected @") << name << " with '" << kMemoryPlanAttr << "' at the " << nameOf(stage) << " stage";
+  }
+  bool isProgram = stage >= Stage::Kernel || module->hasAttr(kSignatureAttr);
+  return success(!isProgram || succeeded(Signature::of(module)));
 }
 
 LogicalResult hjx::verifyStage(ModuleOp module, Stage stage) {
@@ -68,18 +104,21 @@ LogicalResult hjx::verifyStage(ModuleOp module, Stage stage) {
       op->emitOpError("is not allowed at the ") << nameOf(stage) << " stage: " << reason;
       return WalkResult::interrupt();
     }
-    SmallVector<Type> types(op->getResultTypes());
+    auto isForeign = [&](TypeRange types) {
+      for (Type type : types)
+        if (StringRef reason = objection(type, stage); !reason.empty()) {
+          op->emitOpError("has the type ")
+              << type << ", which is not allowed at the " << nameOf(stage) << " stage: " << reason;
+          return true;
+        }
+      return false;
+    };
+    bool stop = isForeign(op->getResultTypes());
     for (Region &region : op->getRegions())
-      llvm::append_range(types, region.getArgumentTypes());
-    for (Type type : types)
-      if (StringRef reason = objection(type, stage); !reason.empty()) {
-        op->emitOpError("has the type ")
-            << type << ", which is not allowed at the " << nameOf(stage) << " stage: " << reason;
-        return WalkResult::interrupt();
-      }
-    return WalkResult::advance();
+      stop = stop || isForeign(TypeRange(ValueRange(region.getArguments())));
+    return stop ? WalkResult::interrupt() : WalkResult::advance();
   });
-  return failure(result.wasInterrupted());
+  return success(!result.wasInterrupted() && succeeded(verifyProgram(module, stage)));
 }
 
 namespace {
@@ -95,7 +134,9 @@ struct VerifyStagePass : PassWrapper<VerifyStagePass, OperationPass<ModuleOp>> {
                       llvm::cl::values(clEnumValN(Stage::Traced, "traced", "anything"),
                                        clEnumValN(Stage::Pure, "pure", "no transforms"),
                                        clEnumValN(Stage::Lo, "lo", "no keys"),
-                                       clEnumValN(Stage::Tensor, "tensor", "linalg on tensors"))};
+                                       clEnumValN(Stage::Tensor, "tensor", "linalg on tensors"),
+                                       clEnumValN(Stage::Kernel, "kernel", "kernels on buffers"),
+                                       clEnumValN(Stage::Machine, "machine", "the LLVM dialect"))};
 
   void runOnOperation() final {
     if (failed(verifyStage(getOperation(), stage)))

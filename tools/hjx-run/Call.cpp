@@ -31,20 +31,16 @@ public:
 private:
   absl::StatusOr<std::vector<HostTensor>> readInputs(const GraphFunction &signature) const;
   absl::Status writeOutputs(const std::vector<TensorView> &results) const;
-  absl::Status lower(const LoadedModule &loaded, ModuleStage from) const;
 
   cl::opt<std::string> file_{cl::Positional, cl::Required, cl::desc("FILE"), cl::sub(flags)};
   cl::opt<std::string> function_{"function", cl::desc("to call"), cl::init("main"), cl::sub(flags)};
   cl::list<std::string> inputs_{"input", cl::desc("x.npy, in the order of arguments, or x.safetensors, by name"), cl::sub(flags)};
   cl::list<std::string> outputs_{"output", cl::desc("y.npy, in the order of results, or y.safetensors"), cl::sub(flags)};
-  cl::opt<std::string> startFrom_{"start-from", cl::desc("stage of FILE: traced, pure, lo or tensor"), cl::init("traced"),
-                                  cl::sub(flags)};
-  cl::opt<std::string> stopAfter_{"stop-after", cl::desc("print the module at a stage instead of running it"), cl::sub(flags)};
-  cl::opt<std::string> dumpDir_{"dump-dir", cl::desc("write every stage of the compiler here"), cl::sub(flags)};
+  StageFlags stages_{flags};
   cl::opt<int> threads_{"threads", cl::desc("of the pool; results do not depend on it"), cl::sub(flags)};
 };
 
-/// Stages below traced know no signs: U32 and I32 are one type there.
+/// The tensor stage knows no signs: U32 and I32 are one type there.
 bool sameStorage(StoredType a, StoredType b) {
   return a == b || (elementTypeOf(a) && elementTypeOf(a) == elementTypeOf(b));
 }
@@ -92,26 +88,14 @@ absl::Status CallCommand::writeOutputs(const std::vector<TensorView> &results) c
   return absl::OkStatus();
 }
 
-absl::Status CallCommand::lower(const LoadedModule &loaded, ModuleStage from) const {
-  HJX_ASSIGN_OR_RETURN(ModuleStage to, parseModuleStage(stopAfter_));
-  if (to < from || to == ModuleStage::Kernel)
-    return badInput("--stop-after", "a stage from that of FILE up to tensor", absl::StrCat("'", printable(stopAfter_), "'"),
-                    "--dump-dir writes the kernel stage too");
-  HJX_ASSIGN_OR_RETURN(mlir::OwningOpRef<mlir::ModuleOp> module, extractFunction(*loaded.module, function_));
-  HJX_RETURN_IF_ERROR(lowerModule(*module, from, to, dumpDir_));
-  module->print(llvm::outs());
-  return absl::OkStatus();
-}
-
 absl::Status CallCommand::run() {
   HJX_RETURN_IF_ERROR(setThreads(threads_));
-  HJX_ASSIGN_OR_RETURN(ModuleStage from, parseModuleStage(startFrom_));
+  HJX_ASSIGN_OR_RETURN(Stage from, stages_.startFrom());
   HJX_ASSIGN_OR_RETURN(LoadedModule loaded, loadModule(file_));
-  if (!stopAfter_.empty())
-    return lower(loaded, from);
-  HJX_ASSIGN_OR_RETURN(mlir::OwningOpRef<mlir::ModuleOp> own, extractFunction(*loaded.module, function_));
-  HJX_ASSIGN_OR_RETURN(GraphFunction signature, readGraphFunction(own->lookupSymbol<mlir::func::FuncOp>("main")));
-  signature.name = function_;
+  HJX_ASSIGN_OR_RETURN(mlir::OwningOpRef<mlir::ModuleOp> program, extractFunction(*loaded.module, function_, from));
+  if (stages_.stops())
+    return stages_.lower(*program, function_);
+  HJX_ASSIGN_OR_RETURN(GraphFunction signature, readGraphFunction(*program, function_));
   bool isOneFile = outputs_.size() == 1 && absl::EndsWith(outputs_[0], ".safetensors");
   for (const std::string &path : outputs_)
     if (!isOneFile && !absl::EndsWith(path, ".npy"))
@@ -122,8 +106,8 @@ absl::Status CallCommand::run() {
 
   FunctionCompileOptions options;
   options.startFrom = from;
-  options.dumpDir = dumpDir_;
-  HJX_ASSIGN_OR_RETURN(CompiledFunction compiled, CompiledFunction::compile(*loaded.module, function_, options));
+  options.dumpDir = stages_.dumpDir(function_);
+  HJX_ASSIGN_OR_RETURN(CompiledFunction compiled, CompiledFunction::compile(std::move(program), function_, options));
   // Buffers of the runtime: compiled code takes their alignment for granted.
   std::vector<Buffer> buffers;
   std::vector<const void *> inputPointers;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "lib/Data/Tokenizer.h"
+#include "lib/Execution/LowerModule.h"
 #include "lib/Execution/TrainingGraph.h"
 #include "lib/Train/Checkpoints.h"
 
@@ -26,6 +27,34 @@ std::unique_ptr<Command> makeEvalCommand();
 std::unique_ptr<Command> makeGenerateCommand();
 std::unique_ptr<Command> makeCallCommand();
 std::unique_ptr<Command> makeInspectCommand();
+
+/// The flags of commands that compile: where in the compiler to begin and to end, and where to
+/// keep what is in between (docs/debugging.md).
+class StageFlags {
+public:
+  explicit StageFlags(llvm::cl::SubCommand &flags);
+
+  absl::StatusOr<Stage> startFrom() const { return parseStage(startFrom_); }
+  /// The folder for the stages of a function, or "" without --dump-dir.
+  std::string dumpDir(const std::string &function) const;
+  const std::string &dumpDir() const { return dumpDir_; }
+
+  /// Reads the graph at `path`, a file or a folder of dumps, at the stage of --start-from.
+  absl::StatusOr<TrainingGraph> load(const std::string &path) const;
+
+  /// Whether --stop-after is given: then the command ends with `lower`, and runs nothing.
+  bool stops() const { return stopAfter_.getNumOccurrences() > 0; }
+  /// Lowers each of `functions` that the graph has, from stage to stage; prints the names of the
+  /// files in --dump-dir.
+  absl::Status lower(const TrainingGraph &graph, const std::vector<std::string> &functions) const;
+  /// Lowers one program, which is the function `name`, and prints it.
+  absl::Status lower(mlir::ModuleOp program, const std::string &name) const;
+
+private:
+  absl::StatusOr<Stage> stopAfter() const;
+
+  llvm::cl::opt<std::string> startFrom_, stopAfter_, dumpDir_;
+};
 
 /// Opens the tokenizer that the graph names. `folder` has GPT-2's files; "" with "gpt2" gives null.
 absl::StatusOr<std::unique_ptr<Tokenizer>> openGraphTokenizer(const TrainingGraph &graph, const std::string &folder);

@@ -31,14 +31,17 @@ private:
   cl::opt<std::string> tokenizer_{"tokenizer", cl::desc("folder with GPT-2's encoder.json and vocab.bpe"), cl::sub(flags)};
   cl::opt<uint64_t> batches_{"batches", cl::desc("at most so many; 0 is all"), cl::sub(flags)};
   cl::opt<uint64_t> start_{"start-token", cl::desc("where in DATA to begin"), cl::sub(flags)};
+  StageFlags stages_{flags};
   cl::opt<int> threads_{"threads", cl::desc("of the pool; results do not depend on it"), cl::sub(flags)};
 };
 
 absl::Status EvalCommand::run() {
   HJX_RETURN_IF_ERROR(setThreads(threads_));
-  HJX_ASSIGN_OR_RETURN(TrainingGraph graph, TrainingGraph::load(graph_));
+  HJX_ASSIGN_OR_RETURN(TrainingGraph graph, stages_.load(graph_));
   if (!graph.eval)
     return badInput(graph_.getValue(), "a function 'eval'", "none", "see docs/training-graph.md");
+  if (stages_.stops())
+    return stages_.lower(graph, {"eval"});
   HJX_ASSIGN_OR_RETURN(std::unique_ptr<Tokenizer> tokenizer, openGraphTokenizer(graph, tokenizer_));
   TokenSourceOptions source;
   HJX_ASSIGN_OR_RETURN(source.format, parseTokenFormat(format_));
@@ -63,6 +66,7 @@ absl::Status EvalCommand::run() {
 
   GraphProgramOptions options;
   options.step = options.logits = false;
+  options.dumpDir = stages_.dumpDir();
   HJX_ASSIGN_OR_RETURN(std::unique_ptr<GraphProgram> program, GraphProgram::create(graph, options));
   HJX_RETURN_IF_ERROR(program->restore(checkpoint.tensors));
   Batch batch;

@@ -28,6 +28,7 @@ private:
   cl::opt<double> topP_{"top-p", cl::desc("keep the fewest whose probability reaches this"), cl::init(1.0), cl::sub(flags)};
   cl::opt<uint64_t> seed_{"seed", cl::desc("of the draws"), cl::init(0), cl::sub(flags)};
   cl::opt<std::string> tokenizer_{"tokenizer", cl::desc("folder with GPT-2's encoder.json and vocab.bpe"), cl::sub(flags)};
+  StageFlags stages_{flags};
   cl::opt<int> threads_{"threads", cl::desc("of the pool; results do not depend on it"), cl::sub(flags)};
 };
 
@@ -36,9 +37,11 @@ absl::Status GenerateCommand::run() {
   HJX_ASSIGN_OR_RETURN(Sampler sampler, Sampler::create({.temperature = temperature_, .topK = topK_, .topP = topP_, .seed = seed_}));
   if (tokens_ < 0)
     return badInput("--tokens", "0 or more", std::to_string(tokens_), "200 is the default");
-  HJX_ASSIGN_OR_RETURN(TrainingGraph graph, TrainingGraph::load(graph_));
+  HJX_ASSIGN_OR_RETURN(TrainingGraph graph, stages_.load(graph_));
   if (!graph.logits)
     return badInput(graph_.getValue(), "a function 'logits'", "none", "see docs/training-graph.md");
+  if (stages_.stops())
+    return stages_.lower(graph, {"logits"});
   HJX_ASSIGN_OR_RETURN(std::unique_ptr<Tokenizer> tokenizer, openGraphTokenizer(graph, tokenizer_));
   if (!tokenizer)
     return badInput("generate", "--tokenizer with GPT-2's files", "none", "the graph's tokenizer is gpt2");
@@ -49,6 +52,7 @@ absl::Status GenerateCommand::run() {
 
   GraphProgramOptions options;
   options.step = options.eval = false;
+  options.dumpDir = stages_.dumpDir();
   HJX_ASSIGN_OR_RETURN(std::unique_ptr<GraphProgram> program, GraphProgram::create(graph, options));
   HJX_RETURN_IF_ERROR(program->restore(checkpoint.tensors));
   auto write = [](std::string_view text) {

@@ -49,9 +49,11 @@ double readFloat(const void *from, StoredType type, size_t index) {
 absl::StatusOr<GraphProgram::Bound> GraphProgram::bind(const std::string &name, const GraphProgramOptions &options) {
   Bound bound;
   FunctionCompileOptions compileOptions;
-  compileOptions.dumpDir = options.dumpDir;
+  compileOptions.startFrom = graph_.stage;
+  compileOptions.dumpDir = options.dumpDir.empty() ? "" : options.dumpDir + "/" + name;
   compileOptions.profile = options.profile;
-  HJX_ASSIGN_OR_RETURN(bound.function, CompiledFunction::compile(*graph_.source.module, name, compileOptions));
+  HJX_ASSIGN_OR_RETURN(mlir::OwningOpRef<mlir::ModuleOp> program, graph_.program(name));
+  HJX_ASSIGN_OR_RETURN(bound.function, CompiledFunction::compile(std::move(program), name, compileOptions));
   auto place = [&](const GraphValue &value) -> absl::StatusOr<void *> {
     if (value.role == "state")
       return state_[static_cast<size_t>(graph_.stateIndex(value.name))].data();

@@ -7,6 +7,7 @@
 
 #include "lib/Data/Tokenizer.h"
 #include "lib/Execution/CompiledFunction.h"
+#include "lib/Execution/TrainingGraph.h"
 #include "lib/Train/Sampler.h"
 #include "lib/Train/Trainer.h"
 #include "runtime/Buffer.h"
@@ -18,7 +19,7 @@ struct GraphProgramOptions {
   bool eval = true;   ///< and eval, where the graph has it
   bool logits = true; ///< and logits
   bool profile = false;
-  std::string dumpDir;
+  std::string dumpDir; ///< gets <function>/1-traced.mlir, ...
 };
 
 /// Not for use by several threads at once.

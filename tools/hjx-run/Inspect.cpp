@@ -19,12 +19,17 @@ public:
 
 private:
   cl::opt<std::string> graph_{cl::Positional, cl::Required, cl::desc("GRAPH"), cl::sub(flags)};
+  StageFlags stages_{flags};
   cl::opt<bool> memoryPlan_{"memory-plan", cl::desc("print every buffer of every function"), cl::sub(flags)};
 };
 
 absl::Status InspectCommand::run() {
-  HJX_ASSIGN_OR_RETURN(TrainingGraph graph, TrainingGraph::load(graph_));
-  HJX_ASSIGN_OR_RETURN(std::unique_ptr<GraphProgram> program, GraphProgram::create(graph, {}));
+  HJX_ASSIGN_OR_RETURN(TrainingGraph graph, stages_.load(graph_));
+  if (stages_.stops())
+    return stages_.lower(graph, {"init", "step", "eval", "logits"});
+  GraphProgramOptions options;
+  options.dumpDir = stages_.dumpDir();
+  HJX_ASSIGN_OR_RETURN(std::unique_ptr<GraphProgram> program, GraphProgram::create(graph, options));
   for (const GraphValue &value : graph.state())
     std::printf("%-40s %s\n", value.name.c_str(), describeTensor(value.type, value.shape).c_str());
   GraphBatch batch = batchOf(graph.step);

@@ -88,7 +88,7 @@ private:
   cl::opt<bool> overfit_{"overfit-one-batch", cl::desc("every step sees the first batch"), cl::sub(flags)};
   cl::list<std::string> set_{"set", cl::desc("key=value of the configuration, see config.json"), cl::sub(flags)};
   cl::opt<int> threads_{"threads", cl::desc("of the pool; results do not depend on it"), cl::sub(flags)};
-  cl::opt<std::string> dumpDir_{"dump-dir", cl::desc("write every stage of the compiler here"), cl::sub(flags)};
+  StageFlags stages_{flags};
   cl::opt<bool> compileOnly_{"compile-only", cl::desc("compile, report and leave"), cl::sub(flags)};
   cl::opt<bool> profile_{"profile", cl::desc("print the time of each function and kernel"), cl::sub(flags)};
 };
@@ -195,7 +195,7 @@ absl::StatusOr<Json> TrainCommand::configure(const TrainingGraph &graph, const T
       config["data"]["tokenizer"] = tokenizer->name();
   }
   HJX_RETURN_IF_ERROR(applyFlags(config));
-  config["graph"]["sha256"] = graph.source.sha256;
+  config["graph"]["sha256"] = graph.sha256;
   HJX_RETURN_IF_ERROR(completeConfig(config));
   return config;
 }
@@ -243,15 +243,17 @@ absl::StatusOr<double> bytesPerToken(const TokenSource &source, const Tokenizer 
 
 absl::Status TrainCommand::run() {
   HJX_RETURN_IF_ERROR(setThreads(threads_));
-  if (run_.empty() && !compileOnly_)
+  if (run_.empty() && !compileOnly_ && !stages_.stops())
     return badInput("train", "--run DIR", "none", "name the folder that the run is kept in");
-  HJX_ASSIGN_OR_RETURN(TrainingGraph graph, TrainingGraph::load(graph_));
+  HJX_ASSIGN_OR_RETURN(TrainingGraph graph, stages_.load(graph_));
+  if (stages_.stops())
+    return stages_.lower(graph, {"init", "step", "eval", "logits"});
   HJX_ASSIGN_OR_RETURN(std::unique_ptr<Tokenizer> tokenizer, openGraphTokenizer(graph, tokenizer_));
   HJX_ASSIGN_OR_RETURN(Json config, configure(graph, tokenizer.get()));
   HJX_ASSIGN_OR_RETURN(Schedule schedule, scheduleFromConfig(config["schedule"], config["steps"].get<int64_t>()));
 
   GraphProgramOptions programOptions;
-  programOptions.dumpDir = dumpDir_;
+  programOptions.dumpDir = stages_.dumpDir();
   programOptions.profile = profile_;
   if (compileOnly_) {
     HJX_ASSIGN_OR_RETURN(std::unique_ptr<GraphProgram> program, GraphProgram::create(graph, programOptions));

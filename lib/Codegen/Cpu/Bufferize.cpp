@@ -16,6 +16,7 @@
 // computed by an op that fills an empty tensor, that tensor is replaced by the
 // destination and nothing is copied.
 #include "dialects/hjx/Hjx.h"
+#include "dialects/hjx/Signature.h"
 #include "lib/Codegen/Cpu/Passes.h"
 
 #include "mlir/Dialect/Bufferization/Transforms/Bufferize.h"
@@ -415,6 +416,12 @@ void forwardBranchResults(func::FuncOp func) {
 struct Bufferize : impl::BufferizeBase<Bufferize> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    if (module.lookupSymbol<func::FuncOp>("main")) {
+      FailureOr<Signature> signature = Signature::of(module);
+      if (failed(signature))
+        return signalPassFailure();
+      signature->record(module);
+    }
     for (auto func : module.getOps<func::FuncOp>())
       if (!func.isExternal() && failed(bufferize(func)))
         return signalPassFailure();

@@ -121,7 +121,7 @@ FailureOr<MemoryPlan> MemoryPlan::fromAttribute(Attribute attribute) {
   auto peakBytes = dictionary.getAs<IntegerAttr>("peak_bytes");
   auto numbers = dictionary.getAs<DenseI64ArrayAttr>("buffers");
   auto names = dictionary.getAs<ArrayAttr>("names");
-  if (!arenaBytes || !peakBytes || !numbers || !names ||
+  if (!arenaBytes || arenaBytes.getInt() < 0 || !peakBytes || !numbers || !names ||
       numbers.size() != static_cast<int64_t>(4 * names.size()))
     return failure();
   MemoryPlan plan;

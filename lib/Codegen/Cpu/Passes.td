@@ -59,6 +59,8 @@ def Bufferize : Pass<"hjx-bufferize", "mlir::ModuleOp"> {
     One-shot bufferisation decides what is updated in place; empty tensors are
     replaced by their final destination first, so that a result is computed where
     it is wanted.
+
+    The module keeps what `@main` was, in `hjx.signature` (dialects/hjx/Signature.h).
   }];
   let dependentDialects = [
     "mlir::bufferization::BufferizationDialect", "mlir::linalg::LinalgDialect",

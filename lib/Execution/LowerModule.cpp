@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/Execution/LowerModule.h"
+
+#include "lib/Data/Status.h"
+#include "lib/Execution/Diagnostics.h"
+#include "lib/Pipelines/Pipelines.h"
+
+#include "mlir/IR/Verifier.h"
+#include "absl/strings/str_cat.h"
+#include "llvm/Support/FileSystem.h"
+
+using namespace mlir;
+
+namespace hjx {
+
+absl::StatusOr<Stage> parseStage(std::string_view name) {
+  std::vector<std::string> names;
+  for (Stage stage : kStages) {
+    if (name == nameOf(stage).str())
+      return stage;
+    names.push_back(nameOf(stage).str());
+  }
+  std::string nearest = nearestName(name, names);
+  return badInput("stage", "traced, pure, lo, tensor, kernel or machine", absl::StrCat("'", printable(name), "'"),
+                  nearest.empty() ? "see docs/debugging.md" : absl::StrCat("did you mean '", nearest, "'?"));
+}
+
+std::string dumpName(Stage stage) {
+  return absl::StrCat(static_cast<int>(stage) + 1, "-", nameOf(stage).str(), ".mlir");
+}
+
+absl::Status checkStage(ModuleOp module, Stage stage) {
+  CollectedDiagnostics diagnostics(module.getContext());
+  if (succeeded(verifyStage(module, stage)))
+    return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(diagnostics.text(), "\n  help: name the stage that the module is at with --start-from"));
+}
+
+static absl::Status dump(ModuleOp module, const std::string &folder, Stage stage) {
+  if (folder.empty())
+    return absl::OkStatus();
+  if (std::error_code error = llvm::sys::fs::create_directories(folder))
+    return absl::InvalidArgumentError(absl::StrCat(folder, ": cannot create: ", error.message()));
+  std::string path = absl::StrCat(folder, "/", dumpName(stage));
+  std::error_code error;
+  llvm::raw_fd_ostream os(path, error);
+  if (!error) {
+    module.print(os);
+    os << "\n";
+    os.close();
+    error = os.error();
+    os.clear_error();
+  }
+  return error ? absl::InvalidArgumentError(absl::StrCat(path, ": cannot write: ", error.message())) : absl::OkStatus();
+}
+
+static void buildPipelineTo(Stage stage, OpPassManager &pm, const LowerOptions &options) {
+  switch (stage) {
+  case Stage::Traced:
+    return;
+  case Stage::Pure:
+    return buildToPurePipeline(pm);
+  case Stage::Lo:
+    return buildToLoPipeline(pm);
+  case Stage::Tensor:
+    return buildToTensorPipeline(pm);
+  case Stage::Kernel:
+    return buildToKernelPipeline(pm, options.kernel);
+  case Stage::Machine:
+    return buildToMachinePipeline(pm, options.machine);
+  }
+}
+
+absl::Status lowerModule(ModuleOp module, Stage from, Stage to, const LowerOptions &options) {
+  HJX_RETURN_IF_ERROR(checkStage(module, from));
+  CollectedDiagnostics diagnostics(module.getContext());
+  HJX_RETURN_IF_ERROR(dump(module, options.dumpDir, from));
+  for (int number = static_cast<int>(from) + 1; number <= static_cast<int>(to); ++number) {
+    auto stage = static_cast<Stage>(number);
+    PassManager pm(module.getContext());
+    pm.enableVerifier(false); // Once below, up to the stage that people write by hand.
+    buildPipelineTo(stage, pm, options);
+    if (failed(pm.run(module)) || (stage <= Stage::Tensor && failed(mlir::verify(module))))
+      return absl::InvalidArgumentError(diagnostics.text());
+    HJX_RETURN_IF_ERROR(dump(module, options.dumpDir, stage));
+  }
+  return absl::OkStatus();
+}
+
+} // namespace hjx

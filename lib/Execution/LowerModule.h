@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A module from any stage to any later one, with a file for each stage on the way.
+#pragma once
+
+#include "lib/Codegen/Cpu/Passes.h"
+#include "lib/Pipelines/Stages.h"
+#include "lib/Target/Passes.h"
+#include "runtime/Status.h"
+
+#include <string>
+
+namespace hjx {
+
+struct LowerOptions {
+  KernelPipelineOptions kernel;
+  MachinePipelineOptions machine;
+  std::string dumpDir; ///< gets 1-traced.mlir, 2-pure.mlir, ... unless empty
+};
+
+/// Inverse of nameOf.
+absl::StatusOr<Stage> parseStage(std::string_view name);
+
+/// "3-lo.mlir": the file of a stage in a folder of dumps.
+std::string dumpName(Stage stage);
+
+/// Errors: INVALID_ARGUMENT, located, unless `module` is at `stage`.
+absl::Status checkStage(mlir::ModuleOp module, Stage stage);
+
+/// Lowers `module`, which is at stage `from`, to stage `to`.
+/// Errors: INVALID_ARGUMENT with the diagnostics if it is not at `from`, or a pipeline fails.
+absl::Status lowerModule(mlir::ModuleOp module, Stage from, Stage to, const LowerOptions &options = {});
+
+} // namespace hjx

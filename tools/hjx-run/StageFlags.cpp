@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// --start-from, --stop-after and --dump-dir, the same for every command.
+#include "tools/hjx-run/Commands.h"
+
+#include "lib/Data/Status.h"
+
+#include "absl/strings/str_cat.h"
+
+#include <cstdio>
+
+namespace hjx {
+
+namespace cl = llvm::cl;
+
+StageFlags::StageFlags(cl::SubCommand &flags)
+    : startFrom_("start-from", cl::desc("the stage that the input is at: traced, pure, lo, tensor, kernel or machine"),
+                 cl::value_desc("stage"), cl::init("traced"), cl::sub(flags)),
+      stopAfter_("stop-after", cl::desc("lower to this stage, and run nothing"), cl::value_desc("stage"), cl::sub(flags)),
+      dumpDir_("dump-dir", cl::desc("write every stage of every function to <dir>/<function>/<n>-<stage>.mlir"),
+               cl::value_desc("dir"), cl::sub(flags)) {}
+
+absl::StatusOr<TrainingGraph> StageFlags::load(const std::string &path) const {
+  HJX_ASSIGN_OR_RETURN(Stage stage, startFrom());
+  return TrainingGraph::load(path, stage);
+}
+
+absl::StatusOr<Stage> StageFlags::stopAfter() const {
+  HJX_ASSIGN_OR_RETURN(Stage from, startFrom());
+  HJX_ASSIGN_OR_RETURN(Stage to, parseStage(stopAfter_));
+  if (to < from)
+    return badInput("--stop-after", absl::StrCat("the stage of --start-from, ", nameOf(from).str(), ", or a later one"), nameOf(to).str(),
+                    "the compiler has no way back");
+  return to;
+}
+
+std::string StageFlags::dumpDir(const std::string &function) const {
+  return dumpDir_.empty() ? "" : absl::StrCat(dumpDir_.getValue(), "/", function);
+}
+
+absl::Status StageFlags::lower(const TrainingGraph &graph, const std::vector<std::string> &functions) const {
+  HJX_ASSIGN_OR_RETURN(Stage to, stopAfter());
+  if (dumpDir_.empty())
+    return badInput("--stop-after", "--dump-dir with it", "none", "name the folder for the stages");
+  for (const std::string &name : functions) {
+    if ((name == "eval" && !graph.eval) || (name == "logits" && !graph.logits))
+      continue;
+    HJX_ASSIGN_OR_RETURN(mlir::OwningOpRef<mlir::ModuleOp> program, graph.program(name));
+    LowerOptions options;
+    options.dumpDir = dumpDir(name);
+    if (absl::Status status = lowerModule(*program, graph.stage, to, options); !status.ok())
+      return absl::Status(status.code(), absl::StrCat(name, ": ", std::string(status.message())));
+    std::printf("%s/%s\n", options.dumpDir.c_str(), dumpName(to).c_str());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status StageFlags::lower(mlir::ModuleOp program, const std::string &name) const {
+  HJX_ASSIGN_OR_RETURN(Stage from, startFrom());
+  HJX_ASSIGN_OR_RETURN(Stage to, stopAfter());
+  LowerOptions options;
+  options.dumpDir = dumpDir(name);
+  HJX_RETURN_IF_ERROR(lowerModule(program, from, to, options));
+  program.print(llvm::outs());
+  llvm::outs() << "\n";
+  return absl::OkStatus();
+}
+
+} // namespace hjx
