@@ -6,12 +6,14 @@
 #include "dialects/check/Check.h"
 #include "dialects/hjx/Hjx.h"
 #include "lib/Codegen/Cpu/Passes.h"
+#include "lib/Codegen/Gpu/Passes.h"
 #include "lib/Codegen/Math/ExpandMath.h"
 #include "lib/Interpreter/Passes.h"
 #include "lib/Lowering/Passes.h"
 #include "lib/Pipelines/Pipelines.h"
 #include "lib/Pipelines/Stages.h"
 #include "lib/Target/Passes.h"
+#include "lib/Target/Ptx/Ptx.h"
 #include "lib/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
@@ -31,10 +33,13 @@ void hjx::registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<mlir::vector::VectorDialect>();
   mlir::func::registerInlinerExtension(registry);
   registerCpuCodegenDialects(registry);
+  registerGpuCodegenDialects(registry);
+  registerPtxDialects(registry);
   registerTargetDialects(registry);
 }
 
 void hjx::registerAllPasses() {
+  registerGpuCodegenPasses();
   registerHjxCpuCodegenPasses();
   registerHjxMathCodegenPasses();
   registerHjxTargetPasses();
@@ -44,6 +49,7 @@ void hjx::registerAllPasses() {
   registerInterpreterPasses();
   registerHjxLoweringPasses();
   registerPipelines();
+  registerPtxPasses();
   mlir::registerSymbolDCEPass();
   registerTransformsPasses();
   registerVerifyStagePass();

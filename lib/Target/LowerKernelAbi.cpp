@@ -12,15 +12,11 @@
 //   store %px, %py into %env
 //   func.call @hjx_rt_parallel_for(@k_chunk, %env, %n, 32)
 //   func @k_chunk(%env, %begin, %end) { .. call @k(%px, %py, %begin, %end) }
-//
-// Upstream's bare-pointer convention refuses dynamic offsets; here the offset is
-// part of the address and a kernel sees every buffer begin at 0.
+#include "lib/Target/BarePointers.h"
 #include "lib/Target/Passes.h"
 
 #include "lib/Codegen/Cpu/Passes.h"
 
-#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
-#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
@@ -46,7 +42,7 @@ struct LowerKernelAbi : impl::LowerKernelAbiBase<LowerKernelAbi> {
       return signalPassFailure();
     }
     for (auto func : module.getOps<func::FuncOp>()) {
-      if (failed(checkBuffers(func)))
+      if (failed(BarePointers::check(func)))
         return signalPassFailure();
       if (func == main)
         lowerEntry(func);
@@ -63,53 +59,6 @@ struct LowerKernelAbi : impl::LowerKernelAbiBase<LowerKernelAbi> {
   }
 
 private:
-  LogicalResult checkBuffers(func::FuncOp func) {
-    for (Type type : func.getArgumentTypes()) {
-      auto memref = dyn_cast<MemRefType>(type);
-      if (!memref)
-        continue;
-      SmallVector<int64_t> strides;
-      int64_t offset;
-      if (memref.hasStaticShape() && memref.getNumElements() == 0)
-        continue; // Strides of what is never touched.
-      if (!memref.hasStaticShape() || failed(memref.getStridesAndOffset(strides, offset)) ||
-          llvm::is_contained(strides, ShapedType::kDynamic))
-        return func.emitOpError("expected buffers of static shape and strides, got ") << memref;
-    }
-    return success();
-  }
-
-  /// The buffer of `type` whose first element is at `pointer`.
-  Value bufferAt(ImplicitLocOpBuilder &b, MemRefType type, Value pointer) {
-    SmallVector<int64_t> strides;
-    int64_t offset;
-    (void)type.getStridesAndOffset(strides, offset);
-    auto descriptor = MemRefDescriptor::poison(b, b.getLoc(), types->convertType(type));
-    descriptor.setAllocatedPtr(b, b.getLoc(), pointer);
-    descriptor.setAlignedPtr(b, b.getLoc(), pointer);
-    descriptor.setConstantOffset(b, b.getLoc(), 0);
-    for (auto [dim, size] : llvm::enumerate(type.getShape())) {
-      descriptor.setConstantSize(b, b.getLoc(), dim, size);
-      descriptor.setConstantStride(b, b.getLoc(), dim,
-                                   type.getNumElements() == 0 ? 0 : strides[dim]);
-    }
-    return castTo(b, type, descriptor);
-  }
-
-  /// The address of the first element of `buffer`.
-  Value addressOf(ImplicitLocOpBuilder &b, Value buffer) {
-    auto type = cast<MemRefType>(buffer.getType());
-    MemRefDescriptor descriptor(castTo(b, types->convertType(type), buffer));
-    Value aligned = descriptor.alignedPtr(b, b.getLoc());
-    SmallVector<int64_t> strides;
-    int64_t offset;
-    (void)type.getStridesAndOffset(strides, offset);
-    if (offset == 0)
-      return aligned;
-    return LLVM::GEPOp::create(b, aligned.getType(), types->convertType(type.getElementType()),
-                               aligned, descriptor.offset(b, b.getLoc()));
-  }
-
   void lowerKernel(func::FuncOp func) {
     auto pointer = LLVM::LLVMPointerType::get(&getContext());
     SmallVector<Type> inputs(func.getArgumentTypes());
@@ -120,22 +69,19 @@ private:
     if (func.isExternal())
       return;
     auto b = ImplicitLocOpBuilder::atBlockBegin(func.getLoc(), &func.front());
-    for (BlockArgument argument : func.getArguments()) {
-      auto type = dyn_cast<MemRefType>(argument.getType());
-      if (!type)
-        continue;
-      argument.setType(pointer);
-      replaceArgument(argument, [&] { return bufferAt(b, type, argument); });
-    }
+    for (BlockArgument argument : func.getArguments())
+      if (isa<MemRefType>(argument.getType()))
+        BarePointers(*types).lowerArgument(b, argument);
   }
 
   void lowerEntry(func::FuncOp func) {
     auto pointer = LLVM::LLVMPointerType::get(&getContext());
     Block &body = func.front();
     auto b = ImplicitLocOpBuilder::atBlockBegin(func.getLoc(), &body);
-    unsigned numBuffers = body.getNumArguments();
-    Value table = body.addArgument(pointer, func.getLoc());
-    Value arena = body.addArgument(pointer, func.getLoc());
+    // What follows the buffers, if anything, is passed on as it is.
+    unsigned numBuffers = llvm::count_if(body.getArgumentTypes(), llvm::IsaPred<MemRefType>);
+    Value table = body.insertArgument(numBuffers, pointer, func.getLoc());
+    Value arena = body.insertArgument(numBuffers + 1, pointer, func.getLoc());
     for (unsigned index = 0; index < numBuffers; ++index) {
       BlockArgument argument = body.getArgument(index);
       Value address = arena;
@@ -144,28 +90,21 @@ private:
                                          ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(index)});
         address = LLVM::LoadOp::create(b, pointer, slot);
       }
-      argument.replaceAllUsesWith(bufferAt(b, cast<MemRefType>(argument.getType()), address));
+      argument.replaceAllUsesWith(
+          BarePointers(*types).bufferAt(b, cast<MemRefType>(argument.getType()), address));
     }
     body.eraseArguments(0, numBuffers);
     func.setArgAttrsAttr({});
-    func.setType(FunctionType::get(&getContext(), {pointer, pointer}, {}));
+    func.setType(FunctionType::get(&getContext(), body.getArgumentTypes(), {}));
     func.setName(kEntryName);
     func.setPublic();
-  }
-
-  static void replaceArgument(BlockArgument argument, function_ref<Value()> make) {
-    SmallVector<OpOperand *> uses = llvm::map_to_vector(
-        argument.getUses(), [](OpOperand &use) { return &use; });
-    Value replacement = make();
-    for (OpOperand *use : uses)
-      use->set(replacement);
   }
 
   void lowerCall(func::CallOp call) {
     ImplicitLocOpBuilder b(call.getLoc(), call);
     for (OpOperand &operand : call->getOpOperands())
       if (isa<MemRefType>(operand.get().getType()))
-        operand.set(addressOf(b, operand.get()));
+        operand.set(BarePointers(*types).addressOf(b, operand.get()));
   }
 
   /// The fields of the block through which a parallel loop passes the arguments of `call`.

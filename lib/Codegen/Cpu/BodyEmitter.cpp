@@ -172,13 +172,14 @@ Value BodyEmitter::address(ImplicitLocOpBuilder &b, const Access &access, Value 
 
 /// Loads `lanes` elements that are `stride` apart.
 static Value loadLanes(ImplicitLocOpBuilder &b, Value flat, Value address, int64_t stride,
-                       unsigned lanes) {
+                       unsigned lanes, int64_t alignment = 0) {
   if (lanes == 1 || stride == 0)
     return memref::LoadOp::create(b, flat, address);
   Type element = cast<MemRefType>(flat.getType()).getElementType();
   auto type = VectorType::get({lanes}, element);
   if (stride == 1)
-    return vector::LoadOp::create(b, type, flat, address);
+    return vector::LoadOp::create(b, type, flat, address, /*nontemporal=*/false,
+                                  llvm::MaybeAlign(alignment));
   SmallVector<Value> elements;
   for (unsigned lane = 0; lane < lanes; ++lane) {
     Value at = arith::AddIOp::create(b, address,
@@ -193,7 +194,7 @@ Value BodyEmitter::loadStep(ImplicitLocOpBuilder &b, const Access &access, Value
   if (access.byValue)
     return access.operand;
   return loadLanes(b, flatBuffers.lookup(access.operand), address(b, access, iv),
-                   vectorStride(access), lanes);
+                   vectorStride(access), lanes, access.alignment);
 }
 
 Value BodyEmitter::loadOutput(ImplicitLocOpBuilder &b, unsigned output, Value iv,
@@ -211,7 +212,8 @@ void BodyEmitter::storeOutput(ImplicitLocOpBuilder &b, unsigned output, Value iv
     return;
   }
   if (vectorStride(access) == 1) {
-    vector::StoreOp::create(b, value, flat, at);
+    vector::StoreOp::create(b, value, flat, at, /*nontemporal=*/false,
+                            llvm::MaybeAlign(access.alignment));
     return;
   }
   for (unsigned lane = 0; lane < lanes; ++lane) {

@@ -8,6 +8,7 @@
 //     scf.for %unit = %begin to %end {
 //       %row0, %row1 = %unit / 64, %unit % 64
 //       .. loops of the op inside the row ..
+#include "lib/Codegen/Cpu/FlatBuffers.h"
 #include "lib/Codegen/Cpu/NestEmitter.h"
 #include "lib/Codegen/Cpu/Passes.h"
 #include "lib/Codegen/Cpu/RowLoops.h"
@@ -67,46 +68,12 @@ Partition choosePartition(LoopNest &nest, const Schedule &schedule) {
   return partition;
 }
 
-/// The digits of the row in which `nest` counts, of a kernel that has fixed its rows.
-Partition rowsOf(const LoopNest &nest) {
-  Partition partition;
-  for (const Loop &loop : nest.loops) {
-    if (loop.row < 0)
-      continue;
-    partition.rows.resize(std::max<size_t>(partition.rows.size(), loop.row + 1));
-    partition.rows[loop.row] = loop.size;
-  }
-  return partition;
-}
-
 /// Units per chunk of a parallel loop, or 0 if the kernel is too small for one.
 int64_t chooseGrain(double totalNs, int64_t numUnits) {
   if (numUnits < 2 || totalNs < kMinParallelNs)
     return 0;
   auto grain = static_cast<int64_t>(kMinChunkNs / (totalNs / numUnits)) + 1;
   return std::max(grain, llvm::divideCeilSigned(numUnits, kEnoughUnits));
-}
-
-/// The rank-1 buffer that begins at the first element of `buffer` and covers it.
-Value flatten(ImplicitLocOpBuilder &b, Value buffer) {
-  auto type = cast<MemRefType>(buffer.getType());
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  (void)type.getStridesAndOffset(strides, offset);
-  int64_t span = type.getNumElements() == 0 ? 0 : 1;
-  for (auto [size, stride] : llvm::zip(type.getShape(), strides))
-    span += span ? (size - 1) * stride : 0;
-  if (type.getRank() == 1 && type.getLayout().isIdentity())
-    return buffer;
-  auto metadata = memref::ExtractStridedMetadataOp::create(b, buffer);
-  auto layout = StridedLayoutAttr::get(b.getContext(), offset, {1});
-  auto flatType = MemRefType::get({span}, type.getElementType(), layout);
-  OpFoldResult start = b.getIndexAttr(offset);
-  if (ShapedType::isDynamic(offset))
-    start = metadata.getOffset();
-  return memref::ReinterpretCastOp::create(b, flatType, metadata.getBaseBuffer(), start,
-                                           ArrayRef<OpFoldResult>{b.getIndexAttr(span)},
-                                           ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
 }
 
 class KernelGenerator {
@@ -180,11 +147,14 @@ private:
     b.setInsertionPointToStart(&kernel.front());
     flattenArguments();
     for (memref::AllocaOp buffer : llvm::to_vector(kernel.getOps<memref::AllocaOp>()))
-      keepOneRow(buffer, nests);
+      keepOneRow(buffer, nests, flatBuffers, [&](Type type, int64_t size) -> Value {
+        return memref::AllocaOp::create(b, MemRefType::get({size}, type),
+                                        b.getI64IntegerAttr(64));
+      });
     b.setInsertionPoint(ops.front());
     emitUnits([&](Value unit) {
       for (const LoopNest &nest : nests)
-        emitNest(nest, Schedule::choose(nest), rowsOf(nest), unit);
+        emitNest(nest, Schedule::choose(nest), {rowDigits(nest)}, unit);
     });
     for (linalg::GenericOp op : ops)
       op.erase();
@@ -201,28 +171,6 @@ private:
         flatBuffers.map(Value(argument), flatten(b, argument));
   }
 
-  /// Replaces a buffer that lives within a row by one as long as a row's stretch.
-  void keepOneRow(memref::AllocaOp buffer, MutableArrayRef<LoopNest> nests) {
-    Stretch all{INT64_MAX, INT64_MIN};
-    SmallVector<std::pair<LoopNest *, Access *>> accesses;
-    for (LoopNest &nest : nests)
-      for (Access &access : nest.accesses)
-        if (!access.byValue && rootBuffer(access.operand) == buffer.getResult()) {
-          Stretch stretch = rowStretch(nest, access);
-          all = {std::min(all.first, stretch.first), std::max(all.last, stretch.last)};
-          accesses.emplace_back(&nest, &access);
-        }
-    auto type = MemRefType::get({all.last - all.first + 1}, buffer.getType().getElementType());
-    Value row = memref::AllocaOp::create(b, type, b.getI64IntegerAttr(64));
-    for (auto [nest, access] : accesses) {
-      flatBuffers.map(access->operand, row);
-      access->offset -= all.first;
-      for (auto [info, stride] : llvm::zip(nest->loops, access->strides))
-        if (info.row >= 0)
-          stride = 0;
-    }
-  }
-
   void emitUnits(llvm::function_ref<void(Value unit)> body) {
     auto units = scf::ForOp::create(b, begin, end, constant(1));
     OpBuilder::InsertionGuard guard(b);
@@ -234,7 +182,7 @@ private:
                 Value unit) {
     std::optional<VectorRange> range;
     if (partition.blockSize) {
-      Value block = takeDigit(unit, partition.numBlocks, !partition.rows.empty());
+      Value block = takeDigit(b, unit, partition.numBlocks, !partition.rows.empty());
       Value first = arith::MulIOp::create(b, block, constant(partition.blockSize));
       Value past = arith::AddIOp::create(b, first, constant(partition.blockSize));
       Value size = constant(nest.loops[schedule.vectorLoop].size);
@@ -242,17 +190,8 @@ private:
     }
     SmallVector<Value> rowIvs(partition.rows.size());
     for (int64_t row = partition.rows.size() - 1; row >= 0; --row)
-      rowIvs[row] = takeDigit(unit, partition.rows[row], row > 0);
+      rowIvs[row] = takeDigit(b, unit, partition.rows[row], row > 0);
     NestEmitter(b, nest, schedule, flatBuffers).emit(rowIvs, range);
-  }
-
-  /// number % radix, leaving number / radix; the slowest digit is what is left.
-  Value takeDigit(Value &number, int64_t radix, bool hasMore) {
-    if (!hasMore)
-      return number;
-    Value digit = arith::RemUIOp::create(b, number, constant(radix));
-    number = arith::DivUIOp::create(b, number, constant(radix));
-    return digit;
   }
 
   func::FuncOp kernel;

@@ -30,6 +30,7 @@ struct Access {
   bool byValue = false;    // A scalar operand: no memory behind it.
   int64_t offset = 0;      // Relative to the operand's first element.
   llvm::SmallVector<int64_t> strides; // Per loop, in elements.
+  int64_t alignment = 0; // Bytes to which each step of a vector loop is aligned; 0: not known.
 };
 
 struct Loop {

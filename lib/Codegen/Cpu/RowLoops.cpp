@@ -111,3 +111,38 @@ Value hjx::withoutReshapes(Value value) {
   }
   return value;
 }
+
+/// Whether all accesses of `nests` to `root` are to the same stretch in each row, and no two rows
+/// meet.
+static bool rowsAgreeOn(Value root, ArrayRef<LoopNest> nests) {
+  std::optional<RowAddress> address;
+  Value buffer;
+  Stretch all{INT64_MAX, INT64_MIN};
+  for (const LoopNest &nest : nests)
+    for (const Access &access : nest.accesses) {
+      if (access.byValue || rootBuffer(access.operand) != root)
+        continue;
+      RowAddress here = rowAddress(nest, access);
+      Value hereBuffer = withoutReshapes(access.operand);
+      if (address && (*address != here || buffer != hereBuffer))
+        return false;
+      address = here;
+      buffer = hereBuffer;
+      Stretch stretch = rowStretch(nest, access);
+      all = {std::min(all.first, stretch.first), std::max(all.last, stretch.last)};
+    }
+  return rowsAreDisjoint(*address, all);
+}
+
+bool hjx::rowsAgree(ArrayRef<LoopNest> nests) {
+  llvm::SmallDenseSet<Value> written, gathered;
+  for (const LoopNest &nest : nests) {
+    for (const Access &access : nest.outputs())
+      written.insert(rootBuffer(access.operand));
+    nest.op.getBody()->walk(
+        [&](memref::LoadOp load) { gathered.insert(rootBuffer(load.getMemRef())); });
+  }
+  return llvm::all_of(written, [&](Value root) {
+    return !gathered.contains(root) && rowsAgreeOn(root, nests);
+  });
+}

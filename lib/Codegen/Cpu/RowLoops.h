@@ -44,6 +44,9 @@ Stretch rowStretch(const LoopNest &nest, const Access &access);
 /// Whether stretches that begin at `address` never meet in different rows.
 bool rowsAreDisjoint(const RowAddress &address, Stretch stretch);
 
+/// Whether `nests`, run row by row, leave the same in memory as run one after the other: see above.
+bool rowsAgree(llvm::ArrayRef<LoopNest> nests);
+
 /// The buffer that `value` is a view of; views of different buffers do not overlap.
 mlir::Value rootBuffer(mlir::Value value);
 

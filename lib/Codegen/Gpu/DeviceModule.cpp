@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Kernels and launches: see the header.
+#include "lib/Codegen/Gpu/DeviceModule.h"
+
+#include "lib/Target/Ptx/Ptx.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+using namespace hjx;
+
+static gpu::GPUModuleOp deviceOf(ModuleOp host) {
+  if (gpu::GPUModuleOp device = deviceModule(host))
+    return device;
+  auto b = ImplicitLocOpBuilder::atBlockEnd(host.getLoc(), host.getBody());
+  host->setAttr(gpu::GPUDialect::getContainerModuleAttrName(), b.getUnitAttr());
+  return gpu::GPUModuleOp::create(b, kDeviceModuleName);
+}
+
+DeviceModule::DeviceModule(ModuleOp host) : device(deviceOf(host)), symbols(device) {}
+
+gpu::GPUFuncOp DeviceModule::createKernel(Location loc, const Twine &name, TypeRange arguments) {
+  OpBuilder b(loc.getContext());
+  auto type = b.getFunctionType(arguments, {});
+  auto kernel = gpu::GPUFuncOp::create(b, loc, name.str(), type);
+  symbols.insert(kernel, device.getBody()->end()); // Makes the name unique.
+  auto body = ImplicitLocOpBuilder::atBlockEnd(loc, &kernel.front());
+  gpu::ReturnOp::create(body);
+  return kernel;
+}
+
+gpu::GPUFuncOp DeviceModule::takeKernel(func::FuncOp function, ArrayRef<BufferFacts> facts) {
+  gpu::GPUFuncOp kernel =
+      createKernel(function.getLoc(), function.getName(), function.getArgumentTypes());
+  Block &from = function.front(), &to = kernel.front();
+  from.getTerminator()->erase();
+  for (auto [argument, replacement] : llvm::zip(from.getArguments(), to.getArguments()))
+    argument.replaceAllUsesWith(replacement);
+  to.getOperations().splice(to.begin(), from.getOperations());
+
+  Builder b(function.getContext());
+  for (auto [index, fact] : llvm::enumerate(facts)) {
+    if (!isa<MemRefType>(function.getArgumentTypes()[index]))
+      continue;
+    kernel.setArgAttr(index, LLVM::LLVMDialect::getAlignAttrName(),
+                      b.getI64IntegerAttr(fact.alignment));
+    if (fact.isAlone)
+      kernel.setArgAttr(index, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
+    if (!fact.isWritten)
+      kernel.setArgAttr(index, LLVM::LLVMDialect::getReadonlyAttrName(), b.getUnitAttr());
+  }
+  return kernel;
+}
+
+void DeviceModule::launch(ImplicitLocOpBuilder &b, const Launch &launch, ValueRange arguments) {
+  Value one = arith::ConstantIndexOp::create(b, 1);
+  auto extent = [&](int64_t size) {
+    return gpu::KernelDim3{arith::ConstantIndexOp::create(b, size), one, one};
+  };
+  gpu::LaunchFuncOp::create(b, launch.kernel, extent(launch.numBlocks), extent(launch.blockSize),
+                            /*dynamicSharedMemorySize=*/Value(), arguments);
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The device module of a program that is being lowered, and how functions and calls of the host
+// become kernels and launches.
+#pragma once
+
+#include "lib/Codegen/Gpu/BufferFacts.h"
+#include "lib/Codegen/Gpu/Threads.h"
+
+namespace hjx {
+
+/// A kernel and the shape in which it is launched.
+struct Launch {
+  mlir::gpu::GPUFuncOp kernel;
+  int64_t numBlocks = 1, blockSize = 1;
+};
+
+class DeviceModule {
+public:
+  /// `gpu.module @device` of `host`, made at the end of it if it is not there.
+  explicit DeviceModule(mlir::ModuleOp host);
+
+  /// A kernel with the body of `function`, which is left without one; the facts become attributes
+  /// of its arguments.
+  mlir::gpu::GPUFuncOp takeKernel(mlir::func::FuncOp function,
+                                  llvm::ArrayRef<BufferFacts> facts);
+
+  /// An empty kernel.
+  mlir::gpu::GPUFuncOp createKernel(mlir::Location loc, const llvm::Twine &name,
+                                    mlir::TypeRange arguments);
+
+  static void launch(mlir::ImplicitLocOpBuilder &b, const Launch &launch,
+                     mlir::ValueRange arguments);
+
+private:
+  mlir::gpu::GPUModuleOp device;
+  mlir::SymbolTable symbols;
+};
+
+} // namespace hjx

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From the tensor stage to the kernel stage for a GPU: @main on buffers of one device arena, and
+// a device module whose kernels it launches. Each pass runs alone under hjx-opt; what each does is
+// in Passes.td.
+#pragma once
+
+#include "lib/Support/Pch.h"
+
+namespace hjx {
+
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "lib/Codegen/Gpu/Passes.h.inc"
+
+/// Appends the passes from the tensor stage to the kernel stage. After it the arena of @main is
+/// described by MemoryPlan, as on a CPU.
+void buildToGpuKernelPipeline(mlir::OpPassManager &pm);
+
+/// Adds the dialects and interface models that the pipeline needs.
+void registerGpuCodegenDialects(mlir::DialectRegistry &registry);
+/// Registers `hjx-to-gpu-kernel` and the passes.
+void registerGpuCodegenPasses();
+
+} // namespace hjx

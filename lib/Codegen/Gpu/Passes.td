@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The passes from buffers to the kernel stage of a GPU; those before them, and the outliner of
+// kernels, are the CPU's (lib/Codegen/Cpu/Passes.td).
+
+#ifndef HJX_CODEGEN_GPU_PASSES
+#define HJX_CODEGEN_GPU_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def GenerateGpuKernels : Pass<"hjx-generate-gpu-kernels", "mlir::ModuleOp"> {
+  let summary = "Turn outlined kernels into functions of a device module, calls into launches";
+  let description = [{
+    Each function with `hjx.kernel` becomes a `gpu.func` of `gpu.module @device` whose
+    threads share the iterations of its structured ops (ThreadSchedule.h), each call a
+    `gpu.launch_func`. A reduction with few results and many terms becomes two kernels,
+    with a buffer of partial results between them.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::gpu::GPUDialect",
+                           "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect",
+                           "mlir::vector::VectorDialect"];
+}
+
+#endif // HJX_CODEGEN_GPU_PASSES

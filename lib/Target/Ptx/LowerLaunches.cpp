@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the host does for a GPU program: see Passes.td.
+//
+//   gpu.launch_func @device::@k blocks in (48, 1, 1) threads in (256, 1, 1) args(%x, %n)
+//
+//   %args = array of 2 pointers on the stack: to the address of x[0], to n
+//   call @hjx_rt_launch(%launcher, 3, 48, 1, 1, 256, 1, 1, 0, %args)
+#include "lib/Target/BarePointers.h"
+#include "lib/Target/Ptx/Ptx.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+
+namespace hjx {
+#define GEN_PASS_DEF_LOWERLAUNCHES
+#include "lib/Target/Ptx/Passes.h.inc"
+
+namespace {
+
+constexpr llvm::StringLiteral kLaunch = "hjx_rt_launch", kRead = "hjx_rt_read";
+
+struct LowerLaunches : impl::LowerLaunchesBase<LowerLaunches> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    auto main = module.lookupSymbol<func::FuncOp>("main");
+    if (!main || main.isExternal()) {
+      module.emitOpError("expected a function @main with a body");
+      return signalPassFailure();
+    }
+    LLVMTypeConverter typeConverter(&getContext());
+    types = &typeConverter;
+    pointer = LLVM::LLVMPointerType::get(&getContext());
+    numberKernels(module);
+    declareRuntime(module);
+    // Inserting fails only where the function has no body.
+    (void)main.insertArgument(main.getNumArguments(), pointer, {}, main.getLoc());
+    launcher = main.getArguments().back();
+    frame = &main.front();
+
+    SmallVector<gpu::LaunchFuncOp> launches;
+    SmallVector<memref::LoadOp> loads;
+    WalkResult result = main.walk([&](Operation *op) {
+      if (auto launch = dyn_cast<gpu::LaunchFuncOp>(op))
+        launches.push_back(launch);
+      else if (auto load = dyn_cast<memref::LoadOp>(op))
+        loads.push_back(load);
+      else if (isa<memref::StoreOp, memref::CopyOp, vector::LoadOp, vector::StoreOp>(op))
+        return op->emitOpError("on the host, of device memory: expected a kernel to do this"),
+               WalkResult::interrupt();
+      return WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      return signalPassFailure();
+    for (memref::LoadOp load : loads)
+      lowerLoad(load);
+    for (gpu::LaunchFuncOp launch : launches)
+      lowerLaunch(launch);
+  }
+
+private:
+  void numberKernels(ModuleOp module) {
+    if (gpu::GPUModuleOp device = deviceModule(module))
+      for (auto function : device.getOps<FunctionOpInterface>())
+        numbers.try_emplace(function.getName(), numbers.size());
+  }
+
+  void declareRuntime(ModuleOp module) {
+    auto b = ImplicitLocOpBuilder::atBlockBegin(module.getLoc(), module.getBody());
+    Type i32 = b.getI32Type(), i64 = b.getI64Type();
+    Type nothing = LLVM::LLVMVoidType::get(&getContext());
+    SmallVector<Type> launch = {pointer};
+    launch.append(8, i32); // Kernel, blocks, threads, bytes of dynamic shared memory.
+    launch.push_back(pointer);
+    LLVM::LLVMFuncOp::create(b, kLaunch, LLVM::LLVMFunctionType::get(nothing, launch));
+    LLVM::LLVMFuncOp::create(
+        b, kRead, LLVM::LLVMFunctionType::get(nothing, {pointer, pointer, i64, pointer}));
+  }
+
+  /// A place on the stack frame of @main: one in a loop must not grow it each time round.
+  Value stackSlot(Location loc, Type type, int64_t count = 1) {
+    auto b = ImplicitLocOpBuilder::atBlockBegin(loc, frame);
+    Value size = LLVM::ConstantOp::create(b, b.getI64Type(), count);
+    return LLVM::AllocaOp::create(b, pointer, type, size);
+  }
+
+  Value number(ImplicitLocOpBuilder &b, Value index) {
+    Value wide = UnrealizedConversionCastOp::create(b, b.getI64Type(), index).getResult(0);
+    return LLVM::TruncOp::create(b, b.getI32Type(), wide);
+  }
+
+  void lowerLaunch(gpu::LaunchFuncOp launch) {
+    ImplicitLocOpBuilder b(launch.getLoc(), launch);
+    auto constant = [&](int64_t value) -> Value {
+      return LLVM::ConstantOp::create(b, b.getI32Type(), value);
+    };
+    unsigned numArguments = launch.getNumKernelOperands();
+    Value table = stackSlot(launch.getLoc(), pointer, std::max(numArguments, 1u));
+    for (auto [index, operand] : llvm::enumerate(launch.getKernelOperands())) {
+      Value value = operand;
+      if (isa<MemRefType>(operand.getType()))
+        value = BarePointers(*types).addressOf(b, operand);
+      else if (Type type = types->convertType(operand.getType()); type != operand.getType())
+        value = UnrealizedConversionCastOp::create(b, type, operand).getResult(0);
+      Value slot = stackSlot(launch.getLoc(), value.getType());
+      LLVM::StoreOp::create(b, value, slot);
+      Value entry = LLVM::GEPOp::create(b, pointer, pointer, table,
+                                        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(index)});
+      LLVM::StoreOp::create(b, slot, entry);
+    }
+    SmallVector<Value> operands = {launcher,
+                                   constant(numbers.lookup(launch.getKernelName().getValue()))};
+    for (gpu::KernelDim3 size : {launch.getGridSizeOperandValues(), launch.getBlockSizeOperandValues()})
+      for (Value extent : {size.x, size.y, size.z})
+        operands.push_back(number(b, extent));
+    operands.push_back(constant(0));
+    operands.push_back(table);
+    LLVM::CallOp::create(b, TypeRange(), kLaunch, operands);
+    launch.erase();
+  }
+
+  void lowerLoad(memref::LoadOp load) {
+    ImplicitLocOpBuilder b(load.getLoc(), load);
+    MemRefType type = load.getMemRefType();
+    SmallVector<OpFoldResult> offsets, ones(type.getRank(), b.getIndexAttr(1));
+    for (Value index : load.getIndices())
+      offsets.push_back(index);
+    auto element = cast<MemRefType>(memref::SubViewOp::inferRankReducedResultType(
+        {}, type, offsets, ones, ones));
+    Value view = memref::SubViewOp::create(b, element, load.getMemRef(), offsets, ones, ones);
+    auto metadata = memref::ExtractStridedMetadataOp::create(b, view);
+    Value base = memref::ExtractAlignedPointerAsIndexOp::create(b, load.getMemRef());
+    int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8u);
+    Value offset = arith::MulIOp::create(b, metadata.getOffset(),
+                                         arith::ConstantIndexOp::create(b, bytes));
+    Value address = arith::IndexCastOp::create(b, b.getI64Type(),
+                                               arith::AddIOp::create(b, base, offset));
+    Value device = LLVM::IntToPtrOp::create(b, pointer, address);
+    Value host = stackSlot(load.getLoc(), types->convertType(type.getElementType()));
+    Value size = LLVM::ConstantOp::create(b, b.getI64Type(), bytes);
+    LLVM::CallOp::create(b, TypeRange(), kRead, ValueRange{launcher, device, size, host});
+    Value value = LLVM::LoadOp::create(b, types->convertType(type.getElementType()), host);
+    if (value.getType() != load.getType())
+      value = UnrealizedConversionCastOp::create(b, load.getType(), value).getResult(0);
+    load.replaceAllUsesWith(value);
+    load.erase();
+  }
+
+  LLVMTypeConverter *types = nullptr;
+  Type pointer;
+  Value launcher;
+  Block *frame = nullptr;
+  llvm::StringMap<int64_t> numbers;
+};
+
+} // namespace
+} // namespace hjx
