@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bounds and alignment, and the words of what is found; see the header.
+#include "runtime/ptxsim/Access.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace hjx::ptxsim {
+
+void loadAddresses(const Instruction &i, const Warp &w, Access &access) {
+  if (i.flags & InstructionDecoder::kNarrowBase) {
+    const auto *base = w.read<uint32_t>(i.src[0]);
+    for (unsigned lane = 0; lane < 32; ++lane)
+      access.address[lane] = uint32_t(base[lane] + i.immediate);
+  } else {
+    const auto *base = w.read<uint64_t>(i.src[0]);
+    for (unsigned lane = 0; lane < 32; ++lane)
+      access.address[lane] = base[lane] + i.immediate;
+  }
+}
+
+static Space spaceOf(uint64_t generic) {
+  switch (generic / kWindowBytes) {
+  case kSharedWindow / kWindowBytes: return Space::Shared;
+  case kLocalWindow / kWindowBytes: return Space::Local;
+  case kParamWindow / kWindowBytes: return Space::Param;
+  default: return Space::Global;
+  }
+}
+
+Mask splitGeneric(const Warp &w, Mask lanes, Access &access, Space &space) {
+  space = spaceOf(access.address[__builtin_ctz(lanes)]);
+  Mask same = 0;
+  for (Mask left = lanes; left; left &= left - 1) {
+    unsigned lane = __builtin_ctz(left);
+    if (spaceOf(access.address[lane]) == space)
+      same |= Mask(1) << lane;
+  }
+  if (space != Space::Global)
+    for (Mask left = same; left; left &= left - 1)
+      access.address[__builtin_ctz(left)] %= kWindowBytes;
+  return same;
+}
+
+static absl::string_view verb(AccessKind kind) {
+  return kind == AccessKind::Read ? "read" : kind == AccessKind::Write ? "write" : "atomic access";
+}
+
+static bool failBounds(Warp &w, unsigned lane, Space space, uint64_t address, unsigned size,
+                       AccessKind kind, uint64_t spaceBytes) {
+  std::string what = absl::StrFormat("%s of %d bytes at 0x%x", verb(kind), size, address);
+  if (space == Space::Global) {
+    if (const Allocation *near = w.block->launch->memory.find(address))
+      absl::StrAppend(&what, absl::StrFormat(": %d bytes behind the begin of the allocation of %d "
+                                             "bytes at 0x%x", address - near->begin,
+                                             near->end - near->begin, near->begin));
+    else
+      absl::StrAppend(&what, ", which is no device memory");
+  } else {
+    absl::StrAppend(&what, absl::StrFormat(": the %s memory has %d bytes",
+                                           space == Space::Shared  ? "block's shared"
+                                           : space == Space::Local ? "thread's local"
+                                                                   : "kernel's parameter",
+                                           spaceBytes));
+  }
+  w.fail(Finding::Kind::IllegalAddress, lane, what);
+  return false;
+}
+
+static bool failAlignment(Warp &w, unsigned lane, uint64_t address, unsigned size,
+                          AccessKind kind) {
+  w.fail(Finding::Kind::Misaligned, lane,
+         absl::StrFormat("%s of %d bytes at 0x%x, which is not a multiple of %d", verb(kind), size,
+                         address, size));
+  return false;
+}
+
+static bool resolveGlobal(Warp &w, unsigned size, AccessKind kind, Access &access) {
+  const Memory &memory = w.block->launch->memory;
+  uint64_t lowest = ~uint64_t(0), highest = 0;
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    bool executes = w.exec >> lane & 1;
+    uint64_t address = access.address[lane];
+    lowest = executes && address < lowest ? address : lowest;
+    highest = executes && address > highest ? address : highest;
+  }
+  access.lowest = lowest;
+  const Allocation *allocation = w.lastAllocation;
+  auto holds = [&](const Allocation *one) {
+    return one && lowest >= one->begin && highest <= one->end && size <= one->end - highest;
+  };
+  if (!holds(allocation))
+    allocation = memory.find(lowest);
+  if (holds(allocation)) {
+    access.allocation = w.lastAllocation = allocation;
+    uint8_t *bytes = allocation->bytes.get();
+    for (unsigned lane = 0; lane < 32; ++lane)
+      access.at[lane] = bytes + (access.address[lane] - allocation->begin);
+  } else {
+    access.allocation = nullptr;
+    for (Mask left = w.exec; left; left &= left - 1) {
+      unsigned lane = __builtin_ctz(left);
+      const Allocation *one = memory.find(access.address[lane]);
+      if (!one || !one->contains(access.address[lane], size))
+        return failBounds(w, lane, Space::Global, access.address[lane], size, kind, 0);
+      access.at[lane] = one->at(access.address[lane]);
+    }
+  }
+  if (w.exec == ~Mask(0) && highest - lowest == 31 * uint64_t(size)) {
+    uint64_t wrong = 0;
+    for (unsigned lane = 0; lane < 32; ++lane)
+      wrong |= access.address[lane] ^ (lowest + lane * size);
+    access.isContiguous = wrong == 0;
+  } else {
+    access.isContiguous = false;
+  }
+  return true;
+}
+
+bool resolve(Warp &w, Space space, unsigned size, AccessKind kind, Access &access) {
+  const Launch &launch = *w.block->launch;
+  if (launch.checks) {
+    uint64_t low = 0;
+    for (unsigned lane = 0; lane < 32; ++lane)
+      low |= w.exec >> lane & 1 ? access.address[lane] : 0;
+    if (low & (size - 1))
+      for (Mask left = w.exec; left; left &= left - 1)
+        if (uint64_t address = access.address[__builtin_ctz(left)]; address & (size - 1))
+          return failAlignment(w, __builtin_ctz(left), address, size, kind);
+  }
+  if (space == Space::Global || space == Space::Const)
+    return resolveGlobal(w, size, kind, access);
+  uint8_t *base = nullptr;
+  uint64_t bytes = 0, stride = 0;
+  if (space == Space::Shared) {
+    base = w.block->shared.data();
+    bytes = launch.sharedBytes();
+  } else if (space == Space::Local) {
+    base = w.local;
+    bytes = stride = launch.kernel.localBytes;
+  } else {
+    base = const_cast<uint8_t *>(launch.params);
+    bytes = launch.kernel.paramBytes;
+  }
+  access.allocation = nullptr;
+  access.isContiguous = false;
+  for (Mask left = w.exec; left; left &= left - 1) {
+    unsigned lane = __builtin_ctz(left);
+    uint64_t address = access.address[lane];
+    if (address > bytes || size > bytes - address)
+      return failBounds(w, lane, space, address, size, kind, bytes);
+    access.at[lane] = base + stride * lane + address;
+  }
+  return true;
+}
+
+bool reportConflict(Warp &w, unsigned lane, uint64_t offset, unsigned size, AccessKind kind,
+                    const SharedMemory::Conflict &conflict) {
+  if (conflict.kind == SharedMemory::Conflict::Kind::None)
+    return false;
+  if (conflict.kind == SharedMemory::Conflict::Kind::Uninitialized) {
+    reportUninitialized(w, lane, offset, size, "shared memory");
+    return true;
+  }
+  const Launch &launch = *w.block->launch;
+  const Kernel::Line &line = launch.kernel.lines[conflict.otherInstruction];
+  w.fail(Finding::Kind::LaunchFailed, lane,
+         absl::StrFormat("%s of %d bytes at 0x%x of shared memory races with the %s by %s in ptx "
+                         "line %d `%s`: no barrier lies between them",
+                         verb(kind), size, offset, conflict.otherWrote ? "write" : "read",
+                         conflict.otherThread == SharedMemory::kMany
+                             ? "several threads"
+                             : describeThread(launch, conflict.otherThread),
+                         line.number, line.text));
+  return true;
+}
+
+void reportUninitialized(Warp &w, unsigned lane, uint64_t address, unsigned size,
+                         absl::string_view where) {
+  w.fail(Finding::Kind::LaunchFailed, lane,
+         absl::StrFormat("read of %d bytes at 0x%x of %s, which were never written", size, address,
+                         where));
+}
+
+void takeCacheModifiers(Opcode &op) {
+  for (absl::string_view word :
+       {"weak", "volatile", "relaxed", "acquire", "release", "acq_rel", "mmio", "cta", "cluster",
+        "gpu", "sys", "nc", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "L1::evict_normal",
+        "L1::evict_unchanged", "L1::evict_first", "L1::evict_last", "L1::no_allocate", "L2::64B",
+        "L2::128B", "L2::256B", "L2::evict_last", "L2::evict_normal", "L2::evict_first"})
+    op.take(word);
+}
+
+} // namespace hjx::ptxsim

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Loading and launching on the simulated device; see the header.
+#include "runtime/ptxsim/Device.h"
+
+#include "runtime/Environment.h"
+#include "runtime/ptxsim/Parser.h"
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/strip.h"
+#include "absl/strings/match.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+
+namespace hjx::ptxsim {
+
+Settings Settings::fromEnvironment() {
+  Settings settings;
+  auto complain = [](const char *name, absl::string_view value, const char *expected) {
+    std::fprintf(stderr, "%s: expected %s, got '%s'\n", name, expected, std::string(value).c_str());
+  };
+  if (const char *arch = std::getenv("HJX_PTXSIM_ARCH")) {
+    if (absl::string_view(arch) == "sm_90")
+      settings.computeCapability = 90;
+    else if (absl::string_view(arch) != "sm_80")
+      complain("HJX_PTXSIM_ARCH", arch, "sm_80 or sm_90");
+  }
+  if (const char *checks = std::getenv("HJX_PTXSIM_CHECKS")) {
+    settings.checks = absl::string_view(checks) != "0";
+    if (absl::string_view(checks) != "0" && absl::string_view(checks) != "1")
+      complain("HJX_PTXSIM_CHECKS", checks, "0 or 1");
+  }
+  settings.numThreads = defaultNumThreads();
+  if (const char *threads = std::getenv("HJX_PTXSIM_THREADS")) {
+    int count = 0;
+    if (absl::SimpleAtoi(threads, &count) && count >= 1)
+      settings.numThreads = count;
+    else
+      complain("HJX_PTXSIM_THREADS", threads, "a number of at least 1");
+  }
+  return settings;
+}
+
+// Half of the host's memory: shadow and other processes need some, too.
+static uint64_t deviceBytes() {
+  return uint64_t(sysconf(_SC_PHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE)) / 2;
+}
+
+Device::Device(Settings settings)
+    : settings(settings), memory(deviceBytes()), pool(settings.numThreads),
+      workers(settings.numThreads) {}
+
+std::string Device::name() const {
+  return absl::StrCat("hjx simulated sm_", settings.computeCapability);
+}
+
+// sm_80 runs anywhere from 80 on; sm_90a on 90 alone.
+static absl::Status checkTarget(absl::string_view target, unsigned device) {
+  int wanted = 0;
+  absl::string_view digits = target;
+  bool isKnown = absl::StartsWith(digits, "sm_");
+  if (isKnown)
+    digits.remove_prefix(3);
+  bool isExact = isKnown && (absl::EndsWith(digits, "a") || absl::EndsWith(digits, "f"));
+  if (isExact)
+    digits.remove_suffix(1);
+  if (!isKnown || !absl::SimpleAtoi(digits, &wanted))
+    return absl::InvalidArgumentError(absl::StrCat("expected .target sm_<number>, got '", target, "'"));
+  if (isExact ? unsigned(wanted) != device : unsigned(wanted) > device)
+    return absl::UnimplementedError(absl::StrCat("the module is for ", target,
+                                                 ", the simulated device is sm_", device,
+                                                 "\n  help: set HJX_PTXSIM_ARCH"));
+  return absl::OkStatus();
+}
+
+static void place(Memory &memory, LoadedModule &module, const Variable &variable) {
+  uint64_t address = memory.allocate(std::max<uint64_t>(variable.sizeBytes, 1));
+  module.symbols[variable.name] = address;
+  module.sizes[variable.name] = variable.sizeBytes;
+}
+
+// What is not initialised is zero, as in C.
+static absl::Status initialize(Memory &memory, LoadedModule &module, const Variable &variable) {
+  uint64_t address = module.symbols.find(variable.name)->second;
+  const Allocation *allocation = memory.find(address);
+  std::memset(allocation->bytes.get(), 0, variable.sizeBytes);
+  std::memcpy(allocation->bytes.get(), variable.initial.data(), variable.initial.size());
+  allocation->setWritten(address, variable.sizeBytes);
+  for (const Variable::Relocation &relocation : variable.relocations) {
+    auto symbol = module.symbols.find(relocation.symbol);
+    if (symbol == module.symbols.end())
+      return absl::InvalidArgumentError(absl::StrCat("ptx line ", variable.line, ": unknown name '",
+                                                     relocation.symbol, "'"));
+    uint64_t value = symbol->second + relocation.addend;
+    std::memcpy(allocation->bytes.get() + relocation.offset, &value, 8);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<LoadedModule *> Device::load(absl::string_view text) {
+  auto module = std::make_unique<LoadedModule>();
+  HJX_ASSIGN_OR_RETURN(module->source, parse(text));
+  HJX_RETURN_IF_ERROR(checkTarget(module->source.target, settings.computeCapability));
+  std::vector<const Variable *> variables;
+  for (const Variable &variable : module->source.variables)
+    if (variable.space != Space::Shared && !variable.isExtern)
+      variables.push_back(&variable);
+  for (const Variable *variable : variables) {
+    place(memory, *module, *variable);
+    if (!module->symbols.find(variable->name)->second)
+      return absl::ResourceExhaustedError(absl::StrCat("no memory for '", variable->name, "'"));
+  }
+  absl::Status status;
+  for (const Variable *variable : variables)
+    status.Update(initialize(memory, *module, *variable));
+  for (const Function &function : module->source.functions) {
+    if (!function.isEntry || !function.hasBody || !status.ok())
+      continue;
+    absl::StatusOr<Kernel> kernel = decode(module->source, function, module->symbols);
+    status.Update(kernel.status());
+    if (kernel.ok())
+      module->functions[function.name] =
+          std::make_unique<LoadedFunction>(LoadedFunction{&function, *std::move(kernel)});
+  }
+  modules.push_back(std::move(module));
+  LoadedModule *result = modules.back().get();
+  if (status.ok())
+    return result;
+  unload(result);
+  return status;
+}
+
+bool Device::unload(LoadedModule *module) {
+  for (auto at = modules.begin(); at != modules.end(); ++at) {
+    if (at->get() != module)
+      continue;
+    for (const auto &[name, address] : module->symbols)
+      memory.free(address);
+    modules.erase(at);
+    return true;
+  }
+  return false;
+}
+
+bool Device::isLoaded(const LoadedModule *module) const {
+  for (const auto &loaded : modules)
+    if (loaded.get() == module)
+      return true;
+  return false;
+}
+
+bool Device::isLoaded(const LoadedFunction *function) const {
+  for (const auto &loaded : modules)
+    for (const auto &[name, one] : loaded->functions)
+      if (one.get() == function)
+        return true;
+  return false;
+}
+
+void Device::reset() {
+  finding.reset();
+  modules.clear();
+  memory = Memory(memory.total());
+}
+
+static uint64_t volume(const std::array<uint32_t, 3> &shape) {
+  return uint64_t(shape[0]) * shape[1] * shape[2];
+}
+
+static std::string print(const std::array<uint32_t, 3> &shape) {
+  return absl::StrFormat("(%d,%d,%d)", shape[0], shape[1], shape[2]);
+}
+
+static absl::Status checkShape(const Device &device, const LoadedFunction &function,
+                               const std::array<uint32_t, 3> &grid,
+                               const std::array<uint32_t, 3> &block, uint32_t sharedBytes) {
+  const Kernel &kernel = function.kernel;
+  auto refuse = [&](absl::string_view what) {
+    return absl::InvalidArgumentError(absl::StrCat("kernel '", kernel.name, "': ", what));
+  };
+  if (volume(grid) == 0 || grid[0] > 0x7FFFFFFF || grid[1] > 65535 || grid[2] > 65535)
+    return refuse(absl::StrCat("expected a grid of 1 to (2147483647,65535,65535) blocks, got ",
+                               print(grid)));
+  if (volume(block) == 0 || volume(block) > 1024 || block[0] > 1024 || block[1] > 1024 ||
+      block[2] > 64)
+    return refuse(absl::StrCat("expected a block of 1 to 1024 threads, at most (1024,1024,64), got ",
+                               print(block)));
+  if (kernel.requiredBlock[0] && kernel.requiredBlock != block)
+    return refuse(absl::StrCat("expected the block ", print(kernel.requiredBlock),
+                               " that .reqntid demands, got ", print(block)));
+  if (kernel.largestBlock[0] && volume(kernel.largestBlock) < volume(block))
+    return refuse(absl::StrCat("expected at most ", volume(kernel.largestBlock),
+                               " threads, which .maxntid promises, got ", volume(block)));
+  uint64_t shared = uint64_t(kernel.dynamicSharedOffset) + sharedBytes;
+  uint32_t allowed = function.largestDynamicShared
+                         ? kernel.dynamicSharedOffset + function.largestDynamicShared
+                         : 49152;
+  if (shared > std::min(allowed, device.maxSharedPerBlock()))
+    return refuse(absl::StrCat("expected at most ", allowed, " bytes of shared memory, got ", shared,
+                               "\n  help: more needs cuFuncSetAttribute("
+                               "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)"));
+  return absl::OkStatus();
+}
+
+absl::Status Device::launch(LoadedFunction &function, std::array<uint32_t, 3> grid,
+                            std::array<uint32_t, 3> block, uint32_t sharedBytes,
+                            void **arguments) {
+  const Kernel &kernel = function.kernel;
+  HJX_RETURN_IF_ERROR(checkShape(*this, function, grid, block, sharedBytes));
+  if (!arguments && !kernel.params.empty())
+    return absl::InvalidArgumentError(absl::StrCat("kernel '", kernel.name, "': expected ",
+                                                   kernel.params.size(), " arguments, got none"));
+  std::vector<uint8_t> params(kernel.paramBytes);
+  for (size_t index = 0; index < kernel.params.size(); ++index) {
+    const Kernel::Param &param = kernel.params[index];
+    if (!arguments[index])
+      return absl::InvalidArgumentError(absl::StrCat("kernel '", kernel.name, "': argument ", index,
+                                                     " of ", kernel.params.size(),
+                                                     " is a null pointer"));
+    std::memcpy(params.data() + param.offset, arguments[index], param.sizeBytes);
+  }
+  run(Launch{kernel, memory, grid, block, sharedBytes, params.data(), settings.checks});
+  return absl::OkStatus();
+}
+
+// Blocks are handed out in order, and none behind one with a finding: whatever the number of
+// threads, the finding of the first block that has one is reported.
+void Device::run(const Launch &launch) {
+  struct Job {
+    const Launch &launch;
+    std::vector<Block> &workers;
+    uint64_t numBlocks;
+    std::atomic<uint64_t> next = 0, end;
+    std::mutex mutex;
+    uint64_t faultyBlock;
+    std::optional<Finding> finding;
+  };
+  uint64_t numBlocks = volume(launch.grid);
+  Job job{launch, workers, numBlocks, 0, numBlocks, {}, numBlocks, {}};
+  auto body = [](void *env, int64_t begin, int64_t end) {
+    auto &job = *static_cast<Job *>(env);
+    for (int64_t worker = begin; worker < end; ++worker) {
+      Block &block = job.workers[worker];
+      for (uint64_t index; (index = job.next.fetch_add(1)) < job.end.load();) {
+        block.start(job.launch, index);
+        block.run();
+        if (!block.finding)
+          continue;
+        std::lock_guard lock(job.mutex);
+        if (index < job.faultyBlock) {
+          job.faultyBlock = index;
+          job.end = index;
+          job.finding = block.finding;
+        }
+      }
+    }
+  };
+  pool.parallelFor(body, &job, std::min<uint64_t>(workers.size(), numBlocks), 1);
+  if (!job.finding)
+    return;
+  finding = job.finding;
+  std::fprintf(stderr, "ptxsim: %s\n", finding->text.c_str());
+}
+
+} // namespace hjx::ptxsim

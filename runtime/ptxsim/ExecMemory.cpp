@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// ld, st and prefetch.
+#include "runtime/ptxsim/Access.h"
+#include "runtime/ptxsim/KernelDecoder.h"
+#include "runtime/ptxsim/Lanes.h"
+#include "runtime/ptxsim/Move.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace hjx::ptxsim {
+namespace {
+
+bool allWritten(const uint8_t *shadow, unsigned count) {
+  uint8_t all = 0xF;
+  for (unsigned word = 0; word < count; ++word)
+    all &= shadow[word];
+  return all == 0xF;
+}
+
+// Was everything that is read written before? False after a finding.
+bool checkRead(const Instruction &i, Warp &w, Space space, unsigned size, const Access &access) {
+  const Launch &launch = *w.block->launch;
+  if (space == Space::Shared) {
+    for (Mask left = w.exec; left; left &= left - 1) {
+      unsigned lane = __builtin_ctz(left);
+      uint64_t offset = access.address[lane];
+      if (reportConflict(w, lane, offset, size, AccessKind::Read,
+                         w.block->shared.read(offset, size, w.index * 32 + lane, w.current)))
+        return false;
+    }
+  } else if (space == Space::Global || space == Space::Const) {
+    if (access.isContiguous && size % 4 == 0) {
+      const Allocation &allocation = *access.allocation;
+      if (allWritten(allocation.written.get() + (access.lowest - allocation.begin) / 4, size * 8))
+        return true;
+    }
+    for (Mask left = w.exec; left; left &= left - 1) {
+      unsigned lane = __builtin_ctz(left);
+      if (access.allocationOf(launch, lane).isWritten(access.address[lane], size))
+        continue;
+      reportUninitialized(w, lane, access.address[lane], size, "global memory");
+      return false;
+    }
+  }
+  return true;
+}
+
+// One element a lane into registers of the same size: the usual load.
+template <typename T>
+void loadElement(Warp &w, const Access &access, unsigned offset, Slot slot) {
+  T out[32];
+  if (access.isContiguous && offset == 0) {
+    // Stride and size agree unless this is one element of several.
+    for (unsigned lane = 0; lane < 32; ++lane)
+      std::memcpy(&out[lane], access.at[lane], sizeof(T));
+    return w.write<T>(slot, out);
+  }
+  for (Mask left = w.exec; left; left &= left - 1) {
+    unsigned lane = __builtin_ctz(left);
+    std::memcpy(&out[lane], access.at[lane] + offset, sizeof(T));
+  }
+  w.write<T>(slot, out);
+}
+
+// Into wider registers, extended as the type says.
+void loadWider(const Instruction &i, Warp &w, const Access &access, unsigned offset, Slot slot) {
+  uint64_t out[32] = {};
+  unsigned unused = 64 - 8 * i.sizeBytes;
+  for (Mask left = w.exec; left; left &= left - 1) {
+    unsigned lane = __builtin_ctz(left);
+    std::memcpy(&out[lane], access.at[lane] + offset, i.sizeBytes);
+    if (isSigned(i.type))
+      out[lane] = uint64_t(int64_t(out[lane] << unused) >> unused);
+  }
+  storeRegister(w, slot, i.registerBytes, out);
+}
+
+template <Space kSpace> void load(const Instruction &i, Warp &w) {
+  unsigned size = i.sizeBytes * i.count;
+  access(i, w, kSpace, size, AccessKind::Read, [&](Space space, Access &access) {
+    if (w.block->launch->checks && !checkRead(i, w, space, size, access))
+      return;
+    for (unsigned k = 0; k < i.count; ++k) {
+      unsigned offset = k * i.sizeBytes;
+      if (i.registerBytes != i.sizeBytes)
+        loadWider(i, w, access, offset, i.dst[k]);
+      else if (i.sizeBytes == 4)
+        loadElement<uint32_t>(w, access, offset, i.dst[k]);
+      else if (i.sizeBytes == 8)
+        loadElement<uint64_t>(w, access, offset, i.dst[k]);
+      else
+        loadElement<uint16_t>(w, access, offset, i.dst[k]);
+    }
+  });
+}
+
+template <Space kSpace> void store(const Instruction &i, Warp &w) {
+  unsigned size = i.sizeBytes * i.count, element = i.sizeBytes;
+  access(i, w, kSpace, size, AccessKind::Write, [&](Space space, Access &access) {
+    bool checks = w.block->launch->checks;
+    const uint8_t *rows[4];
+    for (unsigned k = 0; k < i.count; ++k)
+      rows[k] = w.read<uint8_t>(k < 3 ? i.src[k + 1] : i.dst[0]);
+    for (Mask left = w.exec; left; left &= left - 1) {
+      unsigned lane = __builtin_ctz(left);
+      uint8_t value[32];
+      for (unsigned k = 0; k < i.count; ++k)
+        std::memcpy(value + k * element, rows[k] + lane * i.registerBytes, 8);
+      if (checks && space == Space::Shared) {
+        bool same = std::memcmp(access.at[lane], value, size) == 0;
+        uint64_t offset = access.address[lane];
+        if (reportConflict(
+                w, lane, offset, size, AccessKind::Write,
+                w.block->shared.write(offset, size, w.index * 32 + lane, w.current, same)))
+          return;
+      }
+      switch (size) {
+      case 4: std::memcpy(access.at[lane], value, 4); break;
+      case 8: std::memcpy(access.at[lane], value, 8); break;
+      case 16: std::memcpy(access.at[lane], value, 16); break;
+      default: std::memcpy(access.at[lane], value, size);
+      }
+    }
+    if (!checks || (space != Space::Global && space != Space::Const))
+      return;
+    if (access.isContiguous && size % 4 == 0) {
+      const Allocation &allocation = *access.allocation;
+      std::memset(allocation.written.get() + (access.lowest - allocation.begin) / 4, 0xF, size * 8);
+      return;
+    }
+    for (Mask left = w.exec; left; left &= left - 1) {
+      unsigned lane = __builtin_ctz(left);
+      access.allocationOf(*w.block->launch, lane).setWritten(access.address[lane], size);
+    }
+  });
+}
+
+// A kernel's parameter is the same for everybody.
+void loadParam(const Instruction &i, Warp &w) {
+  for (unsigned k = 0; k < i.count; ++k) {
+    uint64_t value = 0, out[32];
+    std::memcpy(&value, w.block->launch->params + i.immediate + k * i.sizeBytes, i.sizeBytes);
+    unsigned unused = 64 - 8 * i.sizeBytes;
+    if (isSigned(i.type))
+      value = uint64_t(int64_t(value << unused) >> unused);
+    for (uint64_t &lane : out)
+      lane = value;
+    storeRegister(w, i.dst[k], i.registerBytes, out);
+  }
+}
+
+Handler pickLoad(Space space) {
+  switch (space) {
+  case Space::Global:
+  case Space::Const: return load<Space::Global>;
+  case Space::Shared: return load<Space::Shared>;
+  case Space::Local: return load<Space::Local>;
+  case Space::Param: return load<Space::Param>;
+  case Space::Generic: return load<Space::Generic>;
+  }
+  return nullptr;
+}
+
+Handler pickStore(Space space) {
+  switch (space) {
+  case Space::Global: return store<Space::Global>;
+  case Space::Shared: return store<Space::Shared>;
+  case Space::Local: return store<Space::Local>;
+  case Space::Generic: return store<Space::Generic>;
+  default: return nullptr;
+  }
+}
+
+void decodeAccess(InstructionDecoder &d) {
+  bool isLoad = d.op.base != "st";
+  takeCacheModifiers(d.op);
+  Space space = d.op.takeSpace().value_or(Space::Generic);
+  unsigned count = d.op.take("v2") ? 2 : d.op.take("v4") ? 4 : 1;
+  std::optional<Type> type = d.op.takeType();
+  if (!type || sizeOf(*type) == 0 || sizeOf(*type) * count > 16 || *type == Type::B128)
+    return d.fail("expected a type of 8 to 64 bits, in vectors of at most 16 bytes");
+  if (!d.expectOperands(2))
+    return;
+  const Operand &value = d.operands()[isLoad ? 0 : 1];
+  std::vector<Operand> parts = {value};
+  if (count > 1) {
+    if (value.kind != Operand::Kind::Vector || value.parts.size() != count)
+      return d.fail(absl::StrCat("expected a vector of ", count, " registers"));
+    parts = value.parts;
+  }
+  d.address(d.operands()[isLoad ? 1 : 0], space);
+  d.out.type = *type;
+  d.out.count = count;
+  d.out.sizeBytes = sizeOf(*type);
+  d.out.registerBytes = std::max(2u, sizeOf(*type));
+  for (const Operand &part : parts)
+    if (unsigned bytes = d.registerBytes(part))
+      d.out.registerBytes = bytes;
+  for (unsigned k = 0; k < count; ++k) {
+    if (d.registerBytes(parts[k]) && d.registerBytes(parts[k]) != d.out.registerBytes)
+      return d.fail("the registers of a vector differ in size");
+    if (isLoad)
+      d.out.dst[k] = d.destination(parts[k], *type, true);
+    else
+      (k < 3 ? d.out.src[k + 1] : d.out.dst[0]) =
+          parts[k].kind == Operand::Kind::Register || parts[k].kind == Operand::Kind::Special
+              ? d.source(parts[k], *type, true)
+              : d.constant(parts[k].bits, d.out.registerBytes);
+  }
+  if (space == Space::Shared || space == Space::Generic)
+    d.noteSharedAccess(sizeOf(*type));
+  bool isFixed = d.operands()[isLoad ? 1 : 0].parts[0].kind != Operand::Kind::Register;
+  if (isLoad && space == Space::Param && isFixed) {
+    if (d.out.immediate + d.out.sizeBytes * count > d.kernel.kernel.paramBytes)
+      return d.fail("reads beyond the parameters");
+    d.out.run = loadParam;
+    return;
+  }
+  d.out.run = isLoad ? pickLoad(space) : pickStore(space);
+  if (!d.out.run)
+    d.fail("this state space cannot be written");
+}
+
+} // namespace
+
+bool decodeMemory(InstructionDecoder &d) {
+  absl::string_view base = d.op.base;
+  if (base == "ld" || base == "ldu" || base == "st") {
+    decodeAccess(d);
+  } else if (base == "prefetch" || base == "prefetchu") {
+    // A hint: even a bad address does nothing.
+    d.op.takeSpace();
+    for (absl::string_view word : {"L1", "L2", "L2::evict_last", "L2::evict_normal", "tensormap"})
+      d.op.take(word);
+    d.out.run = [](const Instruction &, Warp &) {};
+  } else {
+    return false;
+  }
+  d.emit();
+  return true;
+}
+
+} // namespace hjx::ptxsim

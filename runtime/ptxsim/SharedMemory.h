@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The shared memory of one block with what is known about each piece of it: was it
+// written, who wrote it last, who read it since. Two accesses to the same bytes by
+// different threads, one of them a write, race unless something orders them.
+//
+// Concept. Time is one counter a worker, which grows at every synchronisation. For each
+// pair of warps, `seen[w][v]` is the last moment up to which warp w knows that v is
+// done: an access of v at time t is ordered before what w does now iff t <= seen[w][v].
+// A barrier joins what those who arrive have seen and hands it to those who wait, which
+// also is right for named barriers of some warps and for bar.arrive (vector clocks,
+// as in FastTrack, Flanagan and Freund 2009, one clock a warp).
+//
+// Within a warp, threads are ordered by bar.warp.sync and block barriers alone: since
+// Volta lanes advance independently, and shuffles do not order memory.
+//
+// Of the readers since the last write, the record keeps those of the newest moment: that
+// never accuses the innocent, and full barriers make it exact.
+//
+// The unit is the narrowest access that the kernel makes: halves of a word written by
+// two threads do not race.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace hjx::ptxsim {
+
+constexpr unsigned kMaxWarps = 32;
+
+class SharedMemory {
+public:
+  /// What an access conflicts with.
+  struct Conflict {
+    enum class Kind : uint8_t { None, Uninitialized, Race } kind = Kind::None;
+    bool otherWrote = false;
+    uint32_t otherInstruction = 0;
+    uint32_t otherThread = 0; ///< kMany: several
+  };
+  static constexpr uint32_t kMany = 0xFFFF;
+  using Clock = std::array<uint32_t, kMaxWarps>;
+
+  /// Begins a block. `granule` is 1, 2 or 4.
+  void reset(uint64_t sizeBytes, unsigned granule);
+
+  uint8_t *data() { return bytes.data(); }
+  uint64_t size() const { return sizeBytes; }
+
+  Conflict read(uint32_t offset, uint32_t size, uint32_t thread, uint32_t instruction);
+  /// `sameValue`: the bytes there already are what is written. Two threads that store the same
+  /// value agree, in whatever order.
+  Conflict write(uint32_t offset, uint32_t size, uint32_t thread, uint32_t instruction,
+                 bool sameValue);
+  /// A read and a write that other atomics do not race with.
+  Conflict atomic(uint32_t offset, uint32_t size, uint32_t thread, uint32_t instruction);
+
+  /// bar.warp.sync: orders the lanes of a warp.
+  void syncWarp(unsigned warp) { ++warpTime[warp]; }
+  /// A warp arrives: what it has seen, itself included, becomes part of `joined`. One that goes
+  /// on at once (bar.arrive) begins a new moment; for those that wait, `release` does.
+  void arrive(unsigned warp, Clock &joined, bool goesOn);
+  void release() { ++time; }
+  /// A warp that waited goes on with all that those who arrived had seen.
+  void resume(unsigned warp, const Clock &joined);
+
+private:
+  struct Record {
+    uint32_t writeTime = 0, writeWarpTime = 0, writeInstruction = 0;
+    uint32_t readTime = 0, readWarpTime = 0, readInstruction = 0;
+    uint32_t readWarps = 0; ///< mask; only those that read at readTime
+    uint16_t writer = 0;
+    uint16_t reader = 0; ///< kMany: several threads
+    uint8_t lastReadingWarp = 0; ///< whose time readWarpTime is
+    bool hasWrite = false, hasRead = false, wroteAtomically = false;
+  };
+  bool orderedBefore(unsigned otherWarp, uint32_t time, uint32_t otherWarpTime,
+                     unsigned warp) const;
+  bool checkWrite(const Record &record, uint32_t thread, Conflict &conflict) const;
+  bool checkReaders(const Record &record, uint32_t thread, Conflict &conflict) const;
+  void noteRead(Record &record, uint32_t thread, uint32_t instruction);
+
+  uint64_t sizeBytes = 0;
+  unsigned granule = 4;
+  uint32_t time = 1;
+  std::vector<uint8_t> bytes, written; ///< written: one a byte
+  std::vector<Record> records;         ///< one a granule
+  std::array<Clock, kMaxWarps> seen = {};
+  std::array<uint32_t, kMaxWarps> warpTime = {};
+};
+
+} // namespace hjx::ptxsim

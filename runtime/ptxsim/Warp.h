@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an instruction works on: a warp, its block, and the launch they are part of.
+//
+// Divergence. Lanes that took different ways are entries of a stack; the top one runs.
+// A divergent branch leaves an entry that waits at the branch's immediate
+// post-dominator and puts the two sides above it; a side that gets there is popped.
+// (Running whatever lane has the lowest program counter needs no stack, but deadlocks
+// when what a loop waits for comes behind the loop in the text.)
+#pragma once
+
+#include "runtime/ptxsim/Kernel.h"
+#include "runtime/ptxsim/Memory.h"
+#include "runtime/ptxsim/SharedMemory.h"
+
+#include <atomic>
+#include <cstring>
+#include <optional>
+#include <string>
+
+namespace hjx::ptxsim {
+
+/// What a check found, or a program did that no device survives. The codes are the driver's.
+struct Finding {
+  enum class Kind : int {
+    IllegalAddress = 700,
+    IllegalInstruction = 715,
+    Misaligned = 716,
+    LaunchFailed = 719,
+  };
+  Kind kind;
+  std::string text;
+};
+
+struct Launch {
+  const Kernel &kernel;
+  const Memory &memory;
+  std::array<uint32_t, 3> grid, block;
+  uint32_t dynamicSharedBytes;
+  const uint8_t *params;
+  bool checks;
+
+  uint32_t numThreads() const { return block[0] * block[1] * block[2]; }
+  uint32_t sharedBytes() const { return kernel.dynamicSharedOffset + dynamicSharedBytes; }
+};
+
+struct Block;
+
+struct Warp {
+  struct Entry {
+    uint32_t pc, reconverge;
+    Mask mask;
+  };
+  enum class State : uint8_t { Running, AtBarrier, Yielded, Exited };
+
+  std::array<uint8_t *, 2> base; ///< register file, constants
+  Mask active = 0; ///< lanes of the entry on top
+  Mask exec = 0;   ///< those that the guard lets through
+  Mask live = 0;   ///< those that have not exited
+  uint32_t pc = 0, reconverge = kNever;
+  uint32_t current = 0; ///< the instruction that executes
+  State state = State::Running;
+  uint32_t index = 0; ///< in the block
+  std::vector<Entry> stack; ///< below the top
+  std::vector<uint32_t> frames; ///< stack sizes at calls
+  uint8_t *local = nullptr;     ///< 32 x Kernel::localBytes
+  Block *block = nullptr;
+  const Allocation *lastAllocation = nullptr;
+
+  template <typename T> const T *read(Slot slot) const {
+    return reinterpret_cast<const T *>(base[slot >> 31] + (slot & ~kConstantBit));
+  }
+  template <typename T> T *row(Slot slot) { return reinterpret_cast<T *>(base[0] + slot); }
+  Mask predicate(Slot slot) const { return *read<Mask>(slot); }
+
+  /// Writes the lanes that execute.
+  template <typename T> void write(Slot slot, const T *values) {
+    T *to = row<T>(slot);
+    if (exec == ~Mask(0)) {
+      std::memcpy(to, values, 32 * sizeof(T));
+      return;
+    }
+    for (unsigned lane = 0; lane < 32; ++lane)
+      to[lane] = exec >> lane & 1 ? values[lane] : to[lane];
+  }
+  void writePredicate(Slot slot, Mask values) {
+    Mask &to = *row<Mask>(slot);
+    to = (to & ~exec) | (values & exec);
+  }
+
+  /// Sends the lanes in `taken` to `target`, the other active ones on to the next instruction.
+  void branch(Mask taken, uint32_t target, uint32_t meet);
+  void call(uint32_t target);
+  /// The lanes in `lanes` leave the function, or the kernel.
+  void leave(Mask lanes, bool exit);
+  /// Goes on with the entry below.
+  void pop();
+
+  /// Stops the launch. `lane`: -1 for the warp as a whole.
+  void fail(Finding::Kind kind, int lane, absl::string_view what);
+};
+
+struct Barrier {
+  uint32_t arrivedThreads = 0;
+  uint32_t expectedThreads = 0; ///< 0: all that are alive
+  Mask waiting = 0;             ///< warps
+  SharedMemory::Clock joined = {};
+  // bar.red
+  uint32_t count = 0;
+  bool all = true, any = false;
+};
+
+struct Block {
+  const Launch *launch = nullptr;
+  std::array<uint32_t, 3> index = {};
+  std::vector<Warp> warps;
+  SharedMemory shared;
+  std::array<Barrier, 16> barriers;
+  std::vector<uint8_t> registers, locals;
+  std::optional<Finding> finding;
+
+  void start(const Launch &launch, uint64_t linearIndex);
+  /// Runs all warps to their end, or to a finding.
+  void run();
+
+private:
+  void runWarp(Warp &warp);
+  bool releaseBarriers();
+  void reportDeadlock();
+  void initSpecials(Warp &warp);
+};
+
+/// "thread (3,0,0)".
+std::string describeThread(const Launch &launch, uint32_t thread);
+
+} // namespace hjx::ptxsim
