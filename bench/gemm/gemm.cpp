@@ -26,6 +26,7 @@ using namespace llvm;
 namespace hjx {
 
 static cl::opt<std::string> filter("filter", cl::desc("only rows whose text contains this"));
+static cl::list<std::string> onlyRows("row", cl::desc("NN:m:n:k or NN:m:n:k:batch instead of the table's"));
 static cl::opt<int> rounds("rounds", cl::desc("rounds per row"), cl::init(7));
 static cl::opt<std::string> unitName("unit", cl::desc("host, avx512, avx2 or sse"),
                                      cl::init("host"));
@@ -67,7 +68,7 @@ struct Blas {
 static void chooseLibraryKernels(const VectorUnit &unit) {
   bool wide = unit.bytes == 64, fma = unit.fma;
   setenv("OPENBLAS_CORETYPE", wide ? "SkylakeX" : fma ? "Haswell" : "Nehalem", 0);
-  setenv("BLIS_ARCH_TYPE", wide ? "skx" : fma ? "haswell" : "generic", 0);
+  setenv("BLIS_ARCH_TYPE", wide ? "0" : fma ? "3" : "generic", 0);
   outs() << "libraries: OPENBLAS_CORETYPE=" << getenv("OPENBLAS_CORETYPE")
          << " BLIS_ARCH_TYPE=" << getenv("BLIS_ARCH_TYPE") << "\n";
 }
@@ -88,6 +89,21 @@ struct Row {
 
 static std::vector<Row> allRows() {
   std::vector<Row> rows;
+  for (StringRef text : onlyRows) {
+    SmallVector<StringRef> fields;
+    text.split(fields, ':');
+    auto number = [&](size_t i) {
+      int64_t value = 1;
+      if (i < fields.size() && (fields[i].getAsInteger(10, value) || value < 1)) {
+        errs() << "--row: expected NN:m:n:k[:batch], got " << text << "\n";
+        exit(1);
+      }
+      return value;
+    };
+    rows.push_back({fields[0].str(), number(1), number(2), number(3), number(4)});
+  }
+  if (!rows.empty())
+    return rows;
   for (int64_t size : {256, 512, 1024, 2048})
     rows.push_back({"NN", size, size, size});
   rows.insert(rows.end(),

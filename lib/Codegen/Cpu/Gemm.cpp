@@ -22,6 +22,7 @@ func::FuncOp Generator::generate() {
   multiplyPart = emitMultiplyPart();
   if (t.canReadInPlace()) {
     lightKernel = emitInPlaceKernel(e, module, t, t.lightRows, t.vectors, name + ".light_kernel");
+    narrowKernel = emitInPlaceKernel(e, module, t, Tiling::narrowRows, 1, name + ".narrow_kernel");
     rowKernel = emitInPlaceKernel(e, module, t, 1, Tiling::rowVectors, name + ".row_kernel");
     dotsKernel = emitDotsKernel(e, module, t, name + ".dots_kernel");
     lightPart = emitLightPart();
@@ -34,7 +35,7 @@ func::FuncOp Generator::generate() {
 }
 
 /// Cuts B into chunks that fit the outer caches; k = 0 still has one, which stores zeros.
-void Generator::emitChunks(const Context &c, Value chunkAddress, bool light) {
+void Generator::emitChunks(const Context &c, Value chunkAddress) {
   Int one = e.constant(1), zero = e.constant(0);
   Int depthLimit = t.throughScratch() ? max(c[K], one) : e.constant(Tiling::kChunk);
   e.loop(zero, c[N], e.constant(Tiling::nChunk), [&](Int n0) {
@@ -47,13 +48,8 @@ void Generator::emitChunks(const Context &c, Value chunkAddress, bool light) {
       chunk.set(K, min(c[K] - k0, depthLimit));
       chunk.set(Accumulate, e.select(e.equal(k0, 0), c[Accumulate], one));
       chunk.store(chunkAddress);
-      if (light) {
-        e.branch(c.isSet(PackB), [&] { parallel(packPart, chunkAddress, c[Parts]); });
-        parallel(lightPart, chunkAddress, c[Parts]);
-      } else {
-        parallel(packPart, chunkAddress, c[Parts]);
-        parallel(multiplyPart, chunkAddress, c[Parts]);
-      }
+      parallel(packPart, chunkAddress, c[Parts]);
+      parallel(multiplyPart, chunkAddress, c[Parts]);
     });
   });
 }
@@ -64,35 +60,24 @@ Generator::Function Generator::emitProduct() {
   return e.function(module, name + ".product", {e.ptr()}, [&](ValueRange args) {
     Value chunkAddress = Context::allocate(e);
     Context c = Context::load(e, args[0]);
-    auto packed = [&] { emitChunks(c, chunkAddress, /*light=*/false); };
+    auto packed = [&] { emitChunks(c, chunkAddress); };
     if (!t.canReadInPlace())
       return packed();
-
-    auto atMost = [&](Int value, int64_t limit) {
-      return e.compare(arith::CmpIPredicate::sle, value, e.constant(limit));
+    auto light = [&] {
+      Context chunk = c;
+      chunk.set(PackB, packsBWhenLight(c));
+      chunk.store(chunkAddress);
+      parallel(lightPart, chunkAddress, c[Parts]);
     };
-    Value cByRows = e.equal(c[CCol], 1), bByRows = e.equal(c[BCol], 1), oneRow = e.equal(c[M], 1);
-    Value row = e.both(oneRow, e.both(cByRows, bByRows));
-    Value dots = e.both(oneRow, e.both(e.equal(c[BRow], 1), e.equal(c[ACol], 1)));
-    Value light = e.both(cByRows, e.either(atMost(c[N], t.lightMaxN), atMost(c[M], t.lightMaxM)));
-    Value inPlace = e.both(bByRows, atMost(c[M], t.inPlaceMaxM));
+    auto row = [&] { parallel(rowPart, args[0], c[Parts]); };
+    auto dots = [&] { parallel(dotsPart, args[0], c[Parts]); };
 
-    auto others = [&] {
-      e.branch(
-          light,
-          [&] {
-            Context withFlag = c;
-            withFlag.set(PackB, e.select(inPlace, e.constant(0), e.constant(1)));
-            emitChunks(withFlag, chunkAddress, /*light=*/true);
-          },
-          packed);
-    };
-    e.branch(
-        row, [&] { parallel(rowPart, args[0], c[Parts]); },
-        [&] {
-          e.branch(
-              dots, [&] { parallel(dotsPart, args[0], c[Parts]); }, others);
-        });
+    Value oneRow = e.equal(c[M], 1);
+    Value bByRows = e.both(e.equal(c[BCol], 1), e.equal(c[CCol], 1));
+    Value alongK = e.both(e.equal(c[BRow], 1), e.equal(c[ACol], 1));
+    auto manyRows = [&] { e.branch(isLight(c), light, packed); };
+    auto notByRows = [&] { e.branch(e.both(oneRow, alongK), dots, manyRows); };
+    e.branch(e.both(oneRow, bByRows), row, notByRows);
   });
 }
 
@@ -111,32 +96,55 @@ static Context productOf(Emitter &e, const Tiling &t, const Context &c, Int batc
 Generator::Function Generator::emitBatchPart() {
   return parallelBody(".batch", [&](Context c, Int part, Value oneAddress) {
     // Each part packs B for itself: [packed B | private buffers] per part.
-    Int packed =
-        packedBytes<Int>(t, c[N], c[K], e.constant(Tiling::kChunk), e.constant(Tiling::nChunk));
+    Int packed = packedBytes<Int>(t, c[N], c[K], e.constant(Tiling::kChunk), e.constant(Tiling::nChunk));
     c.set(Workspace, bytes(c[Workspace], part * (packed + t.privateBytes())));
     c.set(Private, bytes(c[Workspace], packed));
     auto [begin, end] = share(c[Batch0] * c[Batch1], part, c[Parts]);
-    e.loop(begin, end, 1, [&](Int index) {
-      Context one = productOf(e, t, c, index / c[Batch1], index % c[Batch1]);
-      one.set(Parts, e.constant(1));
-      one.store(oneAddress);
-      e.call(product, {oneAddress});
-    });
+    auto forEach = [&, begin = begin, end = end](function_ref<void(Context)> body) {
+      e.loop(begin, end, 1,
+             [&](Int index) { body(productOf(e, t, c, index / c[Batch1], index % c[Batch1])); });
+    };
+    auto anySize = [&] {
+      forEach([&](Context one) {
+        one.set(Parts, e.constant(1));
+        one.store(oneAddress);
+        e.call(product, {oneAddress});
+      });
+    };
+    if (!t.canReadInPlace())
+      return anySize();
+    // Small ones, of which there may be thousands: no context, no choice for each.
+    Value small = e.both(isLight(c), e.compare(arith::CmpIPredicate::sgt, c[M], e.constant(1)));
+    auto light = [&] {
+      Value packB = packsBWhenLight(c);
+      forEach([&](Context one) {
+        one.set(PackB, packB);
+        emitLightTiles(one, allLightTiles(one), c[Private]);
+      });
+    };
+    e.branch(small, light, anySize);
   });
 }
 
 /// Whether to compute C^T = B^T A^T instead, the same product with the roles exchanged: when C is
-/// stored by columns, or when it is so narrow that tiles would be mostly empty.
+/// stored by columns, when it is one column, or when that wastes less of the tiles.
 static Value shouldSwap(Emitter &e, const Tiling &t, const Context &c) {
-  // In steps of the micro-kernel per element: k for each element of a tile, filled or not, and
-  // about 4 * lanes to write one that is not beside its neighbours.
+  // In steps of the micro-kernel per element: k for each element of a tile, filled or not; 16 for
+  // each that is packed; 4 * lanes, once a block of k, to write an element that has no neighbour.
   Int kBlocks = ceilDiv(c[K], Tiling::kBlock);
   Int scattered = c[M] * c[N] * kBlocks * (4 * t.lanes);
   auto cost = [&](Int m, Int n, Int colStride) {
-    return roundUp(m, t.rows) * roundUp(n, t.cols) * c[K] +
-           e.select(e.equal(colStride, 1), e.constant(0), scattered);
+    Value byRows = e.equal(colStride, 1);
+    Value light = e.both(byRows, e.either(e.atMost(m, t.lightMaxM), e.atMost(n, t.cols)));
+    Int packed = n + e.select(light, e.constant(0), m);
+    Int products = roundUp(m, t.lightRows) * roundUp(n, t.lanes);
+    return (products + packed * 16) * c[K] + e.select(byRows, e.constant(0), scattered);
   };
-  return e.compare(arith::CmpIPredicate::slt, cost(c[N], c[M], c[CRow]), cost(c[M], c[N], c[CCol]));
+  Value cheaper =
+      e.compare(arith::CmpIPredicate::slt, cost(c[N], c[M], c[CRow]), cost(c[M], c[N], c[CCol]));
+  Value oneCol = e.equal(c[N], 1);
+  Value notOneRow = e.compare(arith::CmpIPredicate::ne, c[M], e.constant(1));
+  return e.both(notOneRow, e.either(oneCol, cheaper));
 }
 
 func::FuncOp Generator::emitEntry() {
@@ -173,8 +181,7 @@ func::FuncOp Generator::emitEntry() {
   }
 
   Int batch = s[Batch0] * s[Batch1], one = e.constant(1), zero = e.constant(0);
-  Int packed =
-      packedBytes<Int>(t, s[N], s[K], e.constant(Tiling::kChunk), e.constant(Tiling::nChunk));
+  Int packed = packedBytes<Int>(t, s[N], s[K], e.constant(Tiling::kChunk), e.constant(Tiling::nChunk));
   s.set(Private, bytes(s[Workspace], packed));
   s.set(PrivateStride, e.constant(t.privateBytes()));
   s.set(PackB, one);

@@ -35,6 +35,9 @@ Value Emitter::compare(arith::CmpIPredicate predicate, Int lhs, Int rhs) {
 Value Emitter::equal(Int lhs, int64_t rhs) {
   return compare(arith::CmpIPredicate::eq, lhs, constant(rhs));
 }
+Value Emitter::atMost(Int lhs, int64_t rhs) {
+  return compare(arith::CmpIPredicate::sle, lhs, constant(rhs));
+}
 Value Emitter::both(Value lhs, Value rhs) { return createOrFold<arith::AndIOp>(lhs, rhs); }
 Value Emitter::either(Value lhs, Value rhs) { return createOrFold<arith::OrIOp>(lhs, rhs); }
 Int Emitter::select(Value condition, Int ifTrue, Int ifFalse) {
@@ -172,6 +175,29 @@ void Emitter::branch(Value condition, function_ref<void()> ifTrue, function_ref<
     setInsertionPointToStart(op.elseBlock());
     ifFalse();
   }
+}
+
+Emitter::Carried Emitter::choose(Value condition, function_ref<Carried()> ifTrue,
+                                 function_ref<Carried()> ifFalse) {
+  // The result types are known only when a branch is there: emit it first, then the op around it.
+  Region thenRegion, elseRegion;
+  InsertionGuard guard(*this);
+  auto emit = [&](Region &region, function_ref<Carried()> body) {
+    createBlock(&region);
+    Carried values = body();
+    scf::YieldOp::create(*this, values);
+    return llvm::to_vector(ValueRange(values).getTypes());
+  };
+  SmallVector<Type> types;
+  {
+    InsertionGuard inner(*this);
+    types = emit(thenRegion, ifTrue);
+    emit(elseRegion, ifFalse);
+  }
+  auto op = scf::IfOp::create(*this, types, condition, /*withElseRegion=*/true);
+  op.getThenRegion().takeBody(thenRegion);
+  op.getElseRegion().takeBody(elseRegion);
+  return llvm::to_vector_of<Value>(op.getResults());
 }
 
 LLVM::LLVMFuncOp Emitter::function(ModuleOp module, StringRef name, TypeRange arguments,

@@ -47,6 +47,7 @@ public:
   Int wrap(mlir::Value value) { return {this, value}; }
   mlir::Value compare(mlir::arith::CmpIPredicate predicate, Int lhs, Int rhs);
   mlir::Value equal(Int lhs, int64_t rhs);
+  mlir::Value atMost(Int lhs, int64_t rhs);
   mlir::Value both(mlir::Value lhs, mlir::Value rhs);
   mlir::Value either(mlir::Value lhs, mlir::Value rhs);
   Int select(mlir::Value condition, Int ifTrue, Int ifFalse);
@@ -78,6 +79,10 @@ public:
                llvm::function_ref<Carried(Int, mlir::ValueRange)> body);
   void branch(mlir::Value condition, llvm::function_ref<void()> ifTrue,
               llvm::function_ref<void()> ifFalse = nullptr);
+
+  /// The values of the branch that is taken.
+  Carried choose(mlir::Value condition, llvm::function_ref<Carried()> ifTrue,
+                 llvm::function_ref<Carried()> ifFalse);
 
   /// Starts an internal function at the end of `module`; the body is emitted by `body`, which
   /// gets the arguments. Kernels are kept out of line: their registers are allocated alone.

@@ -43,20 +43,26 @@ void Generator::forBlocks(Int begin, Int end, int64_t limit, function_ref<void(I
 // The grid of parts, down * across, that makes the largest rectangle cheapest. A rectangle of
 // r x c tiles costs r * (c + 1/2): packing a row of A takes as long as half a tile of products.
 Generator::Rectangle Generator::rectangleOf(Int rowTiles, Int colTiles, Int part, Int parts) {
-  Int infinite = e.constant(std::numeric_limits<int64_t>::max()), one = e.constant(1);
-  Emitter::Carried best =
-      e.loop(one, parts + 1, 1, ValueRange{infinite, one},
-             [&](Int down, ValueRange soFar) -> Emitter::Carried {
-               Int cost = ceilDiv(rowTiles, down) * (ceilDiv(colTiles, parts / down) * 2 + 1);
-               Int bestCost = e.wrap(soFar[0]), bestDown = e.wrap(soFar[1]);
-               Value better = e.both(e.equal(parts % down, 0),
-                                     e.compare(arith::CmpIPredicate::sle, cost, bestCost));
-               return {e.select(better, cost, bestCost), e.select(better, down, bestDown)};
-             });
-  Int down = e.wrap(best[1]), across = parts / down;
-  auto [rowBegin, rowEnd] = share(rowTiles, part / across, down);
-  auto [colBegin, colEnd] = share(colTiles, part % across, across);
-  return {rowBegin, rowEnd, colBegin, colEnd};
+  Int infinite = e.constant(std::numeric_limits<int64_t>::max());
+  Int zero = e.constant(0), one = e.constant(1);
+  auto everything = [&]() -> Emitter::Carried { return {zero, rowTiles, zero, colTiles}; };
+  auto oneOfMany = [&]() -> Emitter::Carried {
+    Emitter::Carried best =
+        e.loop(one, parts + 1, 1, ValueRange{infinite, one},
+               [&](Int down, ValueRange soFar) -> Emitter::Carried {
+                 Int cost = ceilDiv(rowTiles, down) * (ceilDiv(colTiles, parts / down) * 2 + 1);
+                 Int bestCost = e.wrap(soFar[0]), bestDown = e.wrap(soFar[1]);
+                 Value better = e.both(e.equal(parts % down, 0),
+                                       e.compare(arith::CmpIPredicate::sle, cost, bestCost));
+                 return {e.select(better, cost, bestCost), e.select(better, down, bestDown)};
+               });
+    Int down = e.wrap(best[1]), across = parts / down;
+    auto [rowBegin, rowEnd] = share(rowTiles, part / across, down);
+    auto [colBegin, colEnd] = share(colTiles, part % across, across);
+    return {rowBegin, rowEnd, colBegin, colEnd};
+  };
+  Emitter::Carried bounds = e.choose(e.equal(parts, 1), everything, oneOfMany);
+  return {e.wrap(bounds[0]), e.wrap(bounds[1]), e.wrap(bounds[2]), e.wrap(bounds[3])};
 }
 
 Generator::Function Generator::parallelBody(StringRef suffix,

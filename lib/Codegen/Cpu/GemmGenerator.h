@@ -30,7 +30,7 @@ enum Slot : unsigned {
   // clang-format on
   Private,       ///< where the private buffers of part 0 begin
   PrivateStride, ///< bytes between the private buffers of two parts
-  PackB,         ///< light: whether B was packed
+  PackB,         ///< light: whether B is packed
   NumSlots
 };
 
@@ -61,17 +61,26 @@ public:
 private:
   using Function = mlir::LLVM::LLVMFuncOp;
 
+  /// A rectangle of tiles of C.
+  struct Rectangle {
+    Int rowBegin, rowEnd, colBegin, colEnd;
+  };
+
   // GemmPacked.cpp
   Function emitPackPart();
   Function emitMultiplyPart();
   void emitTiles(const Context &c, mlir::Value buffers, Int k0, Int depth, Int firstRow,
                  Int lastRow, Int firstCol, Int lastCol);
   // GemmLight.cpp
+  mlir::Value isLight(const Context &c);
+  mlir::Value packsBWhenLight(const Context &c);
+  Rectangle allLightTiles(const Context &c);
+  void emitLightTiles(const Context &c, const Rectangle &tiles, mlir::Value buffer);
   Function emitLightPart();
   Function emitRowPart();
   Function emitDotsPart();
   // Gemm.cpp
-  void emitChunks(const Context &c, mlir::Value chunkAddress, bool light);
+  void emitChunks(const Context &c, mlir::Value chunkAddress);
   Function emitProduct();
   Function emitBatchPart();
   mlir::func::FuncOp emitEntry();
@@ -84,10 +93,7 @@ private:
   /// Cuts [begin, end) into the fewest blocks of at most `limit`, all nearly equal.
   void forBlocks(Int begin, Int end, int64_t limit, llvm::function_ref<void(Int, Int)> body);
 
-  /// A rectangle of tiles of C.
-  struct Rectangle {
-    Int rowBegin, rowEnd, colBegin, colEnd;
-  };
+  /// The share of C that belongs to a part.
   Rectangle rectangleOf(Int rowTiles, Int colTiles, Int part, Int parts);
 
   /// The function (context, part). `body` also gets memory for another context.
@@ -101,7 +107,7 @@ private:
   const GemmConfig &config;
   const Tiling &t;
   std::string name;
-  Function microKernel, packA, packB, writeBack, lightKernel, rowKernel, dotsKernel;
+  Function microKernel, packA, packB, writeBack, lightKernel, narrowKernel, rowKernel, dotsKernel;
   Function packPart, multiplyPart, lightPart, rowPart, dotsPart, product, batchPart;
 };
 

@@ -16,15 +16,20 @@ LLVM::LLVMFuncOp emitMicroKernel(Emitter &e, ModuleOp module, const Tiling &t, S
     unsigned vectorBytes = t.lanes * t.computeBytes();
 
     SmallVector<Value> rowOfC(t.rows);
-    for (int64_t i = 0; i < t.rows; ++i) {
+    for (int64_t i = 0; i < t.rows; ++i)
       rowOfC[i] = e.at(c, t.compute, cRow * i);
-      for (int64_t v = 0; v < t.vectors; ++v)
-        e.prefetch(e.at(rowOfC[i], t.compute, v * t.lanes), true);
-    }
+    // The tile of C is asked for row by row while the products begin; all at once would stall.
+    auto prefetchRow = [&](Int row) {
+      Value address = e.at(c, t.compute, cRow * min(row, e.constant(t.rows - 1)));
+      int64_t line = 64 / t.computeBytes();
+      for (int64_t j = 0; j < t.cols; j += line)
+        e.prefetch(e.at(address, t.compute, j), true);
+    };
 
     Emitter::Carried carried{a, b};
     carried.append(t.rows * t.vectors, e.zero(vector));
-    carried = e.loop(e.constant(0), k, Tiling::kUnroll, carried, [&](Int, ValueRange now) {
+    carried = e.loop(e.constant(0), k, Tiling::kUnroll, carried, [&](Int kk, ValueRange now) {
+      prefetchRow(kk / e.constant(Tiling::kUnroll));
       Emitter::Carried next(now.begin(), now.end());
       MutableArrayRef<Value> sums = MutableArrayRef<Value>(next).drop_front(2);
       for (int64_t u = 0; u < Tiling::kUnroll; ++u) {

@@ -32,28 +32,47 @@ LLVM::LLVMFuncOp emitInPlaceKernel(Emitter &e, ModuleOp module, const Tiling &t,
         return whole ? e.load(vector, address) : e.loadMasked(vector, address, masks[v]);
       };
 
-      Emitter::Carried carried{b};
-      carried.append(rows * vectors, e.zero(vector));
-      carried = e.loop(e.constant(0), k, 1, carried, [&](Int kk, ValueRange now) {
-        Emitter::Carried next(now.begin(), now.end());
-        MutableArrayRef<Value> sums = MutableArrayRef<Value>(next).drop_front();
-        // One row alone waits for memory: ask for B some rows ahead.
-        for (int64_t v = 0; rows == 1 && v < vectors; ++v)
-          e.prefetch(e.at(e.at(now[0], t.compute, bRow * 8), t.compute, v * t.lanes), false);
-        SmallVector<Value> bVectors;
-        for (int64_t v = 0; v < vectors; ++v)
-          bVectors.push_back(load(now[0], v));
-        for (int64_t i = 0; i < rows; ++i) {
-          Value scalar = e.load(t.compute, e.at(rowOfA[i], t.compute, kk * aCol));
-          Value broadcast = vector::BroadcastOp::create(e, vector, scalar);
-          for (int64_t v = 0; v < vectors; ++v) {
-            Value &sum = sums[i * vectors + v];
-            sum = e.multiplyAdd(broadcast, bVectors[v], sum, t.fma);
+      // `unroll` steps of k at once; elements of A are `stride` apart.
+      auto sumUp = [&](int64_t unroll, Int stride) {
+        auto steps = [&](Int kk, ValueRange now, int64_t count) {
+          Emitter::Carried next(now.begin(), now.end());
+          MutableArrayRef<Value> sums = MutableArrayRef<Value>(next).drop_front();
+          for (int64_t u = 0; u < count; ++u) {
+            // Few rows wait for memory: ask for B some rows ahead.
+            for (int64_t v = 0; v < vectors; ++v)
+              e.prefetch(e.at(e.at(next[0], t.compute, bRow * 8), t.compute, v * t.lanes), false);
+            SmallVector<Value> bVectors;
+            for (int64_t v = 0; v < vectors; ++v)
+              bVectors.push_back(load(next[0], v));
+            for (int64_t i = 0; i < rows; ++i) {
+              Value scalar = e.load(t.compute, e.at(rowOfA[i], t.compute, (kk + u) * stride));
+              Value broadcast = vector::BroadcastOp::create(e, vector, scalar);
+              for (int64_t v = 0; v < vectors; ++v) {
+                Value &sum = sums[i * vectors + v];
+                sum = e.multiplyAdd(broadcast, bVectors[v], sum, t.fma);
+              }
+            }
+            next[0] = e.at(next[0], t.compute, bRow);
           }
-        }
-        next[0] = e.at(now[0], t.compute, bRow);
-        return next;
-      });
+          return next;
+        };
+        Emitter::Carried carried{b};
+        carried.append(rows * vectors, e.zero(vector));
+        Int whole = k - k % e.constant(unroll);
+        if (unroll > 1)
+          carried = e.loop(e.constant(0), whole, unroll, carried,
+                           [&](Int kk, ValueRange now) { return steps(kk, now, unroll); });
+        else
+          whole = e.constant(0);
+        return e.loop(whole, k, 1, carried,
+                      [&](Int kk, ValueRange now) { return steps(kk, now, 1); });
+      };
+      // Only rows of A that are contiguous along k leave enough registers to unroll.
+      Emitter::Carried carried =
+          whole ? e.choose(
+                      e.equal(aCol, 1), [&] { return sumUp(Tiling::kUnroll, e.constant(1)); },
+                      [&] { return sumUp(1, aCol); })
+                : sumUp(1, aCol);
 
       auto storeRow = [&](int64_t i, bool add) {
         Value row = e.at(c, t.compute, cRow * i);
@@ -121,31 +140,64 @@ LLVM::LLVMFuncOp emitDotsKernel(Emitter &e, ModuleOp module, const Tiling &t, St
   });
 }
 
-// B is read where it lies, or from the panels that .pack_b left.
+// Cost rule, from measurements on shapes around the limits. Light is better for few rows, because
+// a panel of B is used while it is in the first-level cache, and for few columns, because then
+// packing A costs more than multiplying it. With a short k, however, the time goes into loading and
+// storing tiles, and larger tiles are better; and columns of A that are far apart collide in the
+// cache, so they are packed earlier.
+Value Generator::isLight(const Context &c) {
+  Value aByRows = e.equal(c[ACol], 1);
+  Int shortK = max(c[K] * 2, e.constant(t.inPlaceMaxM));
+  Int limit = e.select(aByRows, e.constant(t.lightMaxM), e.constant(t.lightMaxM / 2));
+  Value fewRows = e.compare(arith::CmpIPredicate::sle, c[M], min(limit, shortK));
+  Value fewCols = e.both(aByRows, e.atMost(c[N], t.cols));
+  return e.both(e.equal(c[CCol], 1), e.either(fewRows, fewCols));
+}
+
+// B is packed unless few rows use it, or it is small enough to stay in the cache as it is.
+Value Generator::packsBWhenLight(const Context &c) {
+  Value fewRows = e.atMost(c[M], t.inPlaceMaxM);
+  Value cached = e.atMost(c[K] * c[N], t.inPlaceMaxElements);
+  Value inPlace = e.both(e.equal(c[BCol], 1), e.either(fewRows, cached));
+  return e.select(inPlace, e.constant(0), e.constant(1));
+}
+
+void Generator::emitLightTiles(const Context &c, const Rectangle &r, Value buffer) {
+  Value packs = c.isSet(PackB);
+  Int bRow = e.select(packs, e.constant(t.cols), c[BRow]), end = min(r.rowEnd * t.lightRows, c[M]);
+  e.loop(e.constant(0), max(c[K], e.constant(1)), Tiling::kBlock, [&](Int k0) {
+    Int depth = min(c[K] - k0, e.constant(Tiling::kBlock));
+    Value accumulate =
+        e.either(e.compare(arith::CmpIPredicate::ne, k0, e.constant(0)), c.isSet(Accumulate));
+    e.loop(r.colBegin, r.colEnd, 1, [&](Int col) {
+      Int n = min(c[N] - col * t.cols, e.constant(t.cols));
+      Value inPlace = c.element(B, t.compute, k0, col * t.cols);
+      e.branch(packs, [&] { e.call(packB, {inPlace, c[BCol], c[BRow], n, depth, buffer}); });
+      Value panel = arith::SelectOp::create(e, packs, buffer, inPlace);
+      auto rows = [&](Function kernel, int64_t step) {
+        e.loop(r.rowBegin * t.lightRows, end, step, [&](Int i) {
+          e.call(kernel, {depth, c.element(A, t.compute, i, k0), c[ARow], c[ACol], panel, bRow,
+                          c.element(C, t.compute, i, col * t.cols), c[CRow],
+                          min(end - i, e.constant(step)), n, accumulate});
+        });
+      };
+      e.branch(
+          e.atMost(n, t.lanes), [&] { rows(narrowKernel, Tiling::narrowRows); },
+          [&] { rows(lightKernel, t.lightRows); });
+    });
+  });
+}
+
+Generator::Rectangle Generator::allLightTiles(const Context &c) {
+  return {e.constant(0), ceilDiv(c[M], t.lightRows), e.constant(0), ceilDiv(c[N], t.cols)};
+}
+
+// A panel of B is packed by each part that uses it: there is little of it, and it is used at once.
 Generator::Function Generator::emitLightPart() {
   return parallelBody(".light", [&](Context c, Int part, Value) {
-    Int panels = ceilDiv(c[N], t.cols), one = e.constant(1);
-    Rectangle r = rectangleOf(ceilDiv(c[M], t.lightRows), panels, part, c[Parts]);
-    Value packed = c.isSet(PackB);
-    Int bRow = e.select(packed, e.constant(t.cols), c[BRow]);
-    Value b = arith::SelectOp::create(e, packed, c[Workspace], c[B]);
-    e.loop(e.constant(0), max(c[K], one), Tiling::kBlock, [&](Int k0) {
-      Int depth = min(c[K] - k0, e.constant(Tiling::kBlock));
-      Value accumulate =
-          e.either(e.compare(arith::CmpIPredicate::ne, k0, e.constant(0)), c.isSet(Accumulate));
-      e.loop(r.colBegin, r.colEnd, 1, [&](Int col) {
-        Int packedOffset = (k0 * panels + col * roundUp(depth, Tiling::kUnroll)) * t.cols;
-        Int offset = e.select(packed, packedOffset, k0 * c[BRow] + col * t.cols);
-        Value panel = e.at(b, t.compute, offset);
-        Int n = min(c[N] - col * t.cols, e.constant(t.cols));
-        e.loop(r.rowBegin, r.rowEnd, 1, [&](Int row) {
-          Int i = row * t.lightRows;
-          e.call(lightKernel, {depth, c.element(A, t.compute, i, k0), c[ARow], c[ACol], panel, bRow,
-                               c.element(C, t.compute, i, col * t.cols), c[CRow],
-                               min(c[M] - i, e.constant(t.lightRows)), n, accumulate});
-        });
-      });
-    });
+    Rectangle all = allLightTiles(c);
+    emitLightTiles(c, rectangleOf(all.rowEnd, all.colEnd, part, c[Parts]),
+                   bytes(c[Private], part * c[PrivateStride]));
   });
 }
 

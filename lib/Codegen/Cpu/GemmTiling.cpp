@@ -58,10 +58,10 @@ FailureOr<Tiling> Tiling::of(const GemmConfig &config, Location loc) {
   t.cols = t.lanes * t.vectors;
   t.fma = isFloat && unit.fma;
   // Without a fused multiply-add the product needs registers of its own.
-  t.rows = (unit.registers - 4) / 2 - (t.fma ? 0 : 2);
+  t.rows = (unit.registers == 32 ? 12 : 6) - (t.fma ? 0 : 2);
   t.lightRows = unit.registers == 32 ? 8 : 4;
-  t.rowTilesPerBlock = std::max<int64_t>(1, 168 / t.rows);
-  t.colTilesPerBlock = std::max<int64_t>(1, (t.throughScratch() ? 512 : 2048) / t.cols);
+  t.rowTilesPerBlock = std::max<int64_t>(1, (unit.registers == 32 ? 288 : 168) / t.rows);
+  t.colTilesPerBlock = std::max<int64_t>(1, (t.throughScratch() ? 512 : 1024) / t.cols);
   return t;
 }
 

@@ -19,18 +19,18 @@ struct Tiling {
   int64_t vectors = 0; ///< per row of that tile
   int64_t cols = 0;    ///< lanes * vectors
 
-  // The block of k and the tile rows of a block of A: a panel of B (256 * 32 floats = 32 KiB)
-  // stays in the first-level cache, a block of A (168 * 256 floats = 172 KiB) in the second.
-  static constexpr int64_t kBlock = 256, kUnroll = 4;
+  // The block of k and the tile rows of a block of A: most of a panel of B (384 * 32 floats =
+  // 48 KiB) stays in the first-level cache, a block of A (288 * 384 floats = 432 KiB) in the second.
+  static constexpr int64_t kBlock = 384, kUnroll = 4;
   int64_t rowTilesPerBlock = 0, colTilesPerBlock = 0;
-  // A chunk of B is packed at once and shared by all threads: at most 18 MiB of floats.
-  static constexpr int64_t kChunk = 6 * kBlock, nChunk = 3072;
+  // A chunk of B is packed at once and shared by all threads: at most 3 MiB of floats, which are
+  // used while they are in the outer caches.
+  static constexpr int64_t kChunk = 2 * kBlock, nChunk = 1024;
 
-  // Products that are not worth packing (GemmLight.cpp). A is read in place when C is narrow or
-  // low, B as well when C is low.
+  // Products that are not worth packing, see GemmLight.cpp for how they are told apart.
   int64_t lightRows = 0; ///< of a tile
-  int64_t lightMaxN = 128, lightMaxM = 16, inPlaceMaxM = 64;
-  static constexpr int64_t rowVectors = 8, dotsCols = 8;
+  static constexpr int64_t lightMaxM = 256, inPlaceMaxM = 16, inPlaceMaxElements = 16384;
+  static constexpr int64_t narrowRows = 8, rowVectors = 8, dotsCols = 8;
 
   static mlir::FailureOr<Tiling> of(const GemmConfig &config, mlir::Location loc);
 
