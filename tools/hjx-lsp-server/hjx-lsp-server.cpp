@@ -3,6 +3,7 @@
 // hjx-lsp-server: errors, definitions and hovers for hjx's IR in editors that speak the language
 // server protocol.
 #include "lib/Pipelines/Register.h"
+#include "tools/Options.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
@@ -10,5 +11,6 @@
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   hjx::registerAllDialects(registry);
+  hjx::hideLibraryOptions();
   return mlir::failed(mlir::MlirLspServerMain(argc, argv, registry));
 }

@@ -3,6 +3,7 @@
 // hjx-opt: runs hjx's passes and pipelines on textual IR.
 #include "lib/Pipelines/Register.h"
 #include "lib/Rules/Registry.h"
+#include "tools/Options.h"
 
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/Support/CommandLine.h"
@@ -13,6 +14,7 @@ int main(int argc, char **argv) {
   hjx::registerAllDialects(registry);
   hjx::registerAllPasses();
 
+  hjx::hideLibraryOptions();
   // Answered before MLIR's option parsing: it reads no input.
   for (int i = 1; i < argc; ++i)
     if (llvm::StringRef(argv[i]) == "--hjx-support-grid") {

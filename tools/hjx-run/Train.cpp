@@ -60,6 +60,7 @@ public:
 private:
   absl::StatusOr<Json> configure(const TrainingGraph &graph, const Tokenizer *tokenizer) const;
   absl::Status applyFlags(Json &config) const;
+  void fitWarmup(Json &config, int64_t proposedSteps) const;
   absl::StatusOr<TokenSource> openTokens(const std::string &path, const std::string &format, const TrainingGraph &graph,
                                          const Tokenizer *tokenizer) const;
 
@@ -72,7 +73,7 @@ private:
   cl::opt<std::string> tokenizer_{"tokenizer", cl::desc("folder with GPT-2's encoder.json and vocab.bpe"), cl::sub(flags)};
   cl::opt<std::string> validation_{"validation", cl::desc("file to validate on, in place of the tail of DATA"), cl::sub(flags)};
   cl::opt<double> validationFraction_{"validation-fraction", cl::desc("share of DATA, at its end, to hold out"), cl::sub(flags)};
-  cl::opt<int64_t> steps_{"steps", cl::desc("updates of the whole run"), cl::sub(flags)};
+  cl::opt<int64_t> steps_{"steps", cl::desc("updates of the whole run"), cl::value_desc("n"), cl::sub(flags)};
   cl::opt<uint64_t> seed_{"seed", cl::desc("of the parameters and the order"), cl::sub(flags)};
   cl::opt<std::string> order_{"order", cl::desc("of the windows: shuffled or sequential"), cl::sub(flags)};
   cl::opt<double> learningRate_{"learning-rate", cl::desc("at the peak of the schedule"), cl::sub(flags)};
@@ -181,9 +182,25 @@ absl::Status completeConfig(Json &config) {
   return absl::OkStatus();
 }
 
+/// A run that is made shorter than the graph proposes gets a shorter warm-up too: at most a tenth.
+/// A constant rate has no end to fit in.
+void TrainCommand::fitWarmup(Json &config, int64_t proposedSteps) const {
+  Json &schedule = config["schedule"];
+  bool isGiven = warmup_.getNumOccurrences() > 0 || llvm::any_of(set_, [](llvm::StringRef setting) {
+                   return setting.starts_with("schedule.warmup_steps") || setting.starts_with("schedule=");
+                 });
+  auto steps = config["steps"].get<int64_t>(), warmup = schedule["warmup_steps"].get<int64_t>();
+  if (isGiven || steps < 1 || steps >= proposedSteps || warmup <= steps / 10 || schedule["kind"] == "constant" || schedule["total_steps"] != 0)
+    return;
+  schedule["warmup_steps"] = steps / 10;
+  std::fprintf(stderr, "note: %lld steps of warm-up instead of the graph's %lld, for a run of %lld; --warmup sets them\n",
+               static_cast<long long>(steps / 10), static_cast<long long>(warmup), static_cast<long long>(steps));
+}
+
 absl::StatusOr<Json> TrainCommand::configure(const TrainingGraph &graph, const Tokenizer *tokenizer) const {
   Json config = defaultConfig();
   HJX_RETURN_IF_ERROR(applyGraphConfig(graph, config));
+  auto proposedSteps = config["steps"].get<int64_t>();
   config["data"]["tokenizer"] = tokenizer ? tokenizer->name() : graph.tokenizer;
   if (resume_.getNumOccurrences()) {
     HJX_ASSIGN_OR_RETURN(Checkpoint checkpoint, openRunCheckpoint(run_, resume_.empty() ? "latest" : resume_.getValue()));
@@ -196,6 +213,7 @@ absl::StatusOr<Json> TrainCommand::configure(const TrainingGraph &graph, const T
   }
   HJX_RETURN_IF_ERROR(applyFlags(config));
   config["graph"]["sha256"] = graph.sha256;
+  fitWarmup(config, proposedSteps);
   HJX_RETURN_IF_ERROR(completeConfig(config));
   return config;
 }

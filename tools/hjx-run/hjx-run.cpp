@@ -6,6 +6,7 @@
 //   hjx-run train gpt2.mlir austen.txt --run runs/demo --resume
 //   hjx-run generate gpt2.mlir --run runs/demo --prompt "It is a truth"
 //   hjx-run call gpt2.mlir --function init --input key.npy --output state.safetensors
+#include "tools/Options.h"
 #include "tools/hjx-run/Commands.h"
 
 #include "lib/Train/Progress.h"
@@ -68,6 +69,8 @@ int main(int argc, char **argv) {
   for (auto make : {hjx::makeTrainCommand, hjx::makeEvalCommand, hjx::makeGenerateCommand, hjx::makeCallCommand,
                     hjx::makeInspectCommand})
     commands.push_back(make());
+  hjx::hideLibraryOptions();
+  llvm::cl::SetVersionPrinter([](llvm::raw_ostream &os) { os << "hjx-run " HJX_VERSION "\n"; });
   llvm::cl::ParseCommandLineOptions(argc, argv, "hjx-run: trains and runs training graphs (docs/training-graph.md)\n");
   for (const std::unique_ptr<hjx::Command> &command : commands) {
     if (!command->flags)
