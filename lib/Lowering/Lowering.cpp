@@ -145,3 +145,15 @@ LogicalResult Lowering::emit(Operation *op) {
     set(result, value);
   return success();
 }
+
+void hjx::markLoops(ArrayRef<scf::ForOp> loops, ArrayRef<bool> isParallel, bool rowsAreParallel) {
+  for (auto [loop, parallel] : llvm::zip_equal(loops, isParallel)) {
+    scf::ForOp marked = loop;
+    auto unit = UnitAttr::get(marked.getContext());
+    marked->setAttr("hjx.nest", unit);
+    if (parallel)
+      marked->setAttr("hjx.parallel", unit);
+    if (rowsAreParallel)
+      marked->setAttr("hjx.parallel_rows", unit);
+  }
+}

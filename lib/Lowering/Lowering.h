@@ -125,4 +125,11 @@ void registerIndexingLowering(LoweringRules &rules);
 void registerRandomLowering(LoweringRules &rules);
 void registerHigherOrderLowering(LoweringRules &rules);
 
+/// Marks loops that one op becomes, so that a GPU can run them in one kernel.
+///
+/// `isParallel[i]`: rounds of loop i never touch the same elements, whatever the other loops do.
+/// `rowsAreParallel`: the same of the elements that the structured ops in the loops walk over.
+void markLoops(llvm::ArrayRef<mlir::scf::ForOp> loops, llvm::ArrayRef<bool> isParallel,
+               bool rowsAreParallel);
+
 } // namespace hjx

@@ -13,6 +13,11 @@ namespace hjx {
 #define GEN_PASS_REGISTRATION
 #include "lib/Codegen/Gpu/Passes.h.inc"
 
+/// On the loops of one op of the program: see hjx-outline-loops.
+constexpr llvm::StringLiteral kNestAttr = "hjx.nest";
+constexpr llvm::StringLiteral kParallelAttr = "hjx.parallel";
+constexpr llvm::StringLiteral kParallelRowsAttr = "hjx.parallel_rows";
+
 /// Appends the passes from the tensor stage to the kernel stage. After it the arena of @main is
 /// described by MemoryPlan, as on a CPU.
 void buildToGpuKernelPipeline(mlir::OpPassManager &pm);

@@ -8,6 +8,21 @@
 
 include "mlir/Pass/PassBase.td"
 
+def OutlineLoops : Pass<"hjx-outline-loops", "mlir::ModuleOp"> {
+  let summary = "Make what @main does element by element calls of kernels";
+  let description = [{
+    The loops of a scatter or a running sum read and write elements: on a GPU they are
+    one kernel. The lowering marks such loops with `hjx.nest`; those whose rounds touch
+    different elements also with `hjx.parallel`, and with `hjx.parallel_rows` nests in
+    which the same holds for the elements that the structured ops inside walk over. The
+    kernel has a thread for each combination of these; it runs the other loops in order,
+    so that the result needs no atomics and is always the same.
+
+    A store outside of such loops becomes a kernel of one thread.
+  }];
+  let dependentDialects = ["mlir::func::FuncDialect", "mlir::memref::MemRefDialect"];
+}
+
 def GenerateGpuKernels : Pass<"hjx-generate-gpu-kernels", "mlir::ModuleOp"> {
   let summary = "Turn outlined kernels into functions of a device module, calls into launches";
   let description = [{

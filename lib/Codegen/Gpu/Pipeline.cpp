@@ -19,6 +19,7 @@ void hjx::buildToGpuKernelPipeline(OpPassManager &pm) {
   pm.addPass(createCanonicalizerPass());
   pm.addNestedPass<func::FuncOp>(createGeneralizeCopies());
   pm.addPass(createWidenBools());
+  pm.addPass(createOutlineLoops());
   pm.addPass(createFuseRows());
   pm.addPass(createOutlineKernels());
   pm.addPass(createGenerateGpuKernels());

@@ -137,7 +137,7 @@ ReductionTile ReductionTile::forGrid(int64_t numResults, int64_t numTerms, bool 
   wanted = std::max<uint64_t>(wanted, llvm::divideCeil(kWarpSize, tile.across));
   tile.along = std::min<int64_t>(tile.along, wanted);
   int64_t terms = numTerms / tile.across;
-  while (terms / tile.splits >= 16 * kMinTermsPerThread &&
+  while (terms / tile.splits >= 8 * kMinTermsPerThread &&
          threads() * tile.splits < kEnoughThreads)
     tile.splits *= 2;
   return tile;

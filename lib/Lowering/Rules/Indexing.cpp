@@ -148,10 +148,29 @@ public:
           LocBuilder body(loc, nested);
           return scf::ValueVector{emitStep(body, ivs, carried[0])};
         });
+    SmallVector<bool> isParallel;
+    for (int64_t dim = 0; dim < numLoops; ++dim)
+      isParallel.push_back(keepsApart(dim));
+    markLoops(nest.loops, isParallel,
+              llvm::all_of(llvm::seq<int64_t>(numLoops, updatesType.getRank()),
+                           [&](int64_t dim) { return keepsApart(dim); }));
     return nest.results[0];
   }
 
 private:
+  /// Whether updates that differ along `dim` never meet: it is a batching dimension, or walks along
+  /// a dimension of the operand that no index moves along.
+  bool keepsApart(int64_t dim) {
+    for (auto [operandDim, updateDim] :
+         llvm::zip_equal(ir::dimsExcept(operandType.getRank(), op.getInsertedWindowDims(),
+                                        op.getOperandBatchingDims()),
+                         windowDims))
+      if (updateDim == dim)
+        return !llvm::is_contained(op.getScatterDimsToOperandDims(), operandDim);
+    auto *walked = llvm::find(scatterDims, dim);
+    return llvm::is_contained(op.getScatterIndicesBatchingDims(), walked - scatterDims.begin());
+  }
+
   /// `result` with the row at `ivs` of the updates applied.
   Value emitStep(LocBuilder &b, ValueRange ivs, Value result) {
     Value isInside;

@@ -172,6 +172,7 @@ LogicalResult lowerCumsum(ir::CumsumOp op, Lowering &l) {
     Value updated = tensor::InsertSliceOp::create(b, rounded, loop.getRegionIterArg(1), offsets,
                                                   sizes, strides);
     scf::YieldOp::create(b, ValueRange{next, updated});
+    markLoops(loop, false, /*rowsAreParallel=*/true);
     return loop.getResult(1);
   };
   Value empty = emitEmpty(b, type);
@@ -181,6 +182,7 @@ LogicalResult lowerCumsum(ir::CumsumOp op, Lowering &l) {
         LocBuilder body(loc, nested);
         return scf::ValueVector{running(body, outer, carried[0])};
       });
+  markLoops(nest.loops, SmallVector<bool>(axis, true), /*rowsAreParallel=*/true);
   l.set(op, nest.results[0]);
   return success();
 }

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What @main does element by element to calls of kernels: see Passes.td.
+//
+//   scf.for %i .. {                                  call @loops_addf(%index, %x, %y)
+//     %0 = memref.load %index[%i]
+//     %1 = memref.load %x[%i] ..
+//     memref.store %2, %y[%0]
+//   } {hjx.nest}
+#include "lib/Codegen/Cpu/Passes.h"
+#include "lib/Codegen/Cpu/RowLoops.h"
+#include "lib/Codegen/Cpu/SharedFunctions.h"
+#include "lib/Codegen/Gpu/Passes.h"
+
+#include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace hjx {
+#define GEN_PASS_DEF_OUTLINELOOPS
+#include "lib/Codegen/Gpu/Passes.h.inc"
+
+namespace {
+
+/// Views of a buffer whose offset the caller has applied, in a function made from a piece of it.
+void inferViewTypes(Operation *root) {
+  root->walk([](memref::SubViewOp view) {
+    MemRefType type = view.getType();
+    auto inferred = memref::SubViewOp::inferRankReducedResultType(
+        type.getShape(), view.getSourceType(), view.getMixedOffsets(), view.getMixedSizes(),
+        view.getMixedStrides());
+    view.getResult().setType(cast<MemRefType>(inferred));
+  });
+}
+
+class LoopOutliner {
+public:
+  explicit LoopOutliner(ModuleOp module) : functions(module) {}
+
+  /// `ops`, of one block and in its order, become a call in place of the last one.
+  void outline(ArrayRef<Operation *> ops, StringRef name) {
+    llvm::SetVector<Value> captured;
+    llvm::SmallPtrSet<Operation *, 8> inside(ops.begin(), ops.end());
+    for (Operation *op : ops) {
+      captured.insert(op->operand_begin(), op->operand_end());
+      getUsedValuesDefinedAbove(op->getRegions(), captured);
+    }
+    SmallVector<Value> arguments;
+    for (Value value : captured)
+      if (!matchPattern(value, m_Constant()) && !inside.contains(value.getDefiningOp()))
+        arguments.push_back(value);
+    Operation *last = ops.back();
+    OwningOpRef<func::FuncOp> kernel = SharedFunctions::create(last->getLoc(), arguments);
+    (*kernel)->setAttr(kKernelAttr, UnitAttr::get(last->getContext()));
+    auto b = ImplicitLocOpBuilder::atBlockBegin(last->getLoc(), &kernel->front());
+    IRMapping mapping;
+    mapping.map(ArrayRef<Value>(arguments), kernel->getArguments());
+    for (Value value : captured)
+      if (matchPattern(value, m_Constant()))
+        b.clone(*value.getDefiningOp(), mapping);
+    for (Operation *op : ops)
+      inferViewTypes(b.clone(*op, mapping));
+    func::ReturnOp::create(b);
+    markReadOnly(*kernel);
+    ImplicitLocOpBuilder atCall(last->getLoc(), last);
+    SharedFunctions::call(atCall, functions.share(std::move(kernel), name), arguments);
+    last->erase(); // The others may have more users; they are free of effects.
+  }
+
+private:
+  static void markReadOnly(func::FuncOp kernel) {
+    llvm::SmallDenseSet<Value> written;
+    kernel.walk([&](Operation *op) {
+      if (auto store = dyn_cast<memref::StoreOp>(op))
+        written.insert(rootBuffer(store.getMemRef()));
+      else if (auto generic = dyn_cast<linalg::GenericOp>(op))
+        for (Value output : generic.getDpsInits())
+          written.insert(rootBuffer(output));
+    });
+    for (BlockArgument argument : kernel.getArguments())
+      if (isa<MemRefType>(argument.getType()) && !written.contains(argument))
+        kernel.setArgAttr(argument.getArgNumber(), kReadOnlyAttr,
+                          UnitAttr::get(kernel.getContext()));
+  }
+
+  SharedFunctions functions;
+};
+
+/// The store and what it needs from ops of its block, so far as these may move to it.
+SmallVector<Operation *> withProducers(memref::StoreOp store) {
+  llvm::SetVector<Operation *> slice;
+  std::function<void(Value)> visit = [&](Value value) {
+    Operation *op = value.getDefiningOp();
+    if (!op || op->getBlock() != store->getBlock() || op->getNumRegions() > 0 ||
+        isa<ViewLikeOpInterface>(op) || matchPattern(value, m_Constant()))
+      return;
+    if (isa<memref::LoadOp>(op)) {
+      for (Operation *between = op; between != store; between = between->getNextNode())
+        if (!isa<memref::LoadOp>(between) && !isMemoryEffectFree(between))
+          return;
+    } else if (!isMemoryEffectFree(op)) {
+      return;
+    }
+    for (Value operand : op->getOperands())
+      visit(operand);
+    slice.insert(op);
+  };
+  for (Value operand : store->getOperands())
+    visit(operand);
+  slice.insert(store);
+  return slice.takeVector();
+}
+
+struct OutlineLoops : impl::OutlineLoopsBase<OutlineLoops> {
+  void runOnOperation() override {
+    LoopOutliner outliner(getOperation());
+    for (auto func : llvm::to_vector(getOperation().getOps<func::FuncOp>())) {
+      if (func.isPrivate())
+        continue;
+      SmallVector<scf::ForOp> nests;
+      func.walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
+        if (!loop->hasAttr(kNestAttr))
+          return WalkResult::advance();
+        nests.push_back(loop);
+        return WalkResult::skip();
+      });
+      for (scf::ForOp nest : nests)
+        outliner.outline({nest}, "loops");
+      SmallVector<memref::StoreOp> stores;
+      func.walk([&](memref::StoreOp store) {
+        if (!store->getParentOfType<linalg::LinalgOp>())
+          stores.push_back(store);
+      });
+      for (memref::StoreOp store : stores)
+        outliner.outline(withProducers(store), "store");
+    }
+  }
+};
+
+} // namespace
+} // namespace hjx
