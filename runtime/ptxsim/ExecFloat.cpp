@@ -17,7 +17,11 @@ float flush(float x) {
   auto bits = std::bit_cast<uint32_t>(x);
   return bits & 0x7F800000 ? x : std::bit_cast<float>(bits & 0x80000000);
 }
-float canonical(float x) { return x != x ? std::bit_cast<float>(0x7FFFFFFFu) : x; }
+// On bits: a comparison of floats may be folded away, as one NaN is as good as another in C++.
+float canonical(float x) {
+  auto bits = std::bit_cast<uint32_t>(x);
+  return std::bit_cast<float>((bits & 0x7FFFFFFF) > 0x7F800000 ? 0x7FFFFFFF : bits);
+}
 double canonical(double x) { return x; }
 double flush(double x) { return x; }
 template <typename T> T saturate(T x) { return x > T(0) ? (x < T(1) ? x : T(1)) : T(0); }
