@@ -375,6 +375,8 @@ absl::Status TrainCommand::run() {
     std::printf("\n");
   }
   std::printf("run: %s (metrics.jsonl, loss.svg, run.log, checkpoints/)\n", run_.c_str());
+  if (summary.reason == StopReason::Signalled)
+    std::printf("to go on: the same command with --resume\n");
   return absl::OkStatus();
 }
 
