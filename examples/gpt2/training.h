@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One training step of a GPT-2: loss, gradients, clipping, AdamW. Both ways to
-// train use it: the graph for hjx-run (gpt2.cpp) and the program that trains
-// itself (train.cpp).
+// One training step of a GPT-2: loss, gradients, clipping, AdamW. gpt2.cpp makes
+// a graph of it for hjx-run.
 #pragma once
 
 #include "model.h"
