@@ -107,7 +107,8 @@ static bool resolveGlobal(Warp &w, unsigned size, AccessKind kind, Access &acces
       access.at[lane] = one->at(access.address[lane]);
     }
   }
-  if (w.exec == ~Mask(0) && highest - lowest == 31 * uint64_t(size)) {
+  access.isUniform = access.allocation && lowest == highest;
+  if (w.exec == ~Mask(0) && access.allocation && highest - lowest == 31 * uint64_t(size)) {
     uint64_t wrong = 0;
     for (unsigned lane = 0; lane < 32; ++lane)
       wrong |= access.address[lane] ^ (lowest + lane * size);
@@ -144,14 +145,21 @@ bool resolve(Warp &w, Space space, unsigned size, AccessKind kind, Access &acces
     bytes = launch.kernel.paramBytes;
   }
   access.allocation = nullptr;
-  access.isContiguous = false;
-  for (Mask left = w.exec; left; left &= left - 1) {
-    unsigned lane = __builtin_ctz(left);
+  access.isContiguous = access.isUniform = false;
+  uint64_t outside = 0;
+  for (unsigned lane = 0; lane < 32; ++lane) {
     uint64_t address = access.address[lane];
-    if (address > bytes || size > bytes - address)
-      return failBounds(w, lane, space, address, size, kind, bytes);
+    bool isOutside = address > bytes || size > bytes - address;
+    outside |= isOutside && (w.exec >> lane & 1);
     access.at[lane] = base + stride * lane + address;
   }
+  if (outside)
+    for (Mask left = w.exec; left; left &= left - 1) {
+      unsigned lane = __builtin_ctz(left);
+      uint64_t address = access.address[lane];
+      if (address > bytes || size > bytes - address)
+        return failBounds(w, lane, space, address, size, kind, bytes);
+    }
   return true;
 }
 

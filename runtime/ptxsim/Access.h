@@ -19,6 +19,8 @@ struct Access {
   uint64_t lowest = 0;
   /// All 32 lanes execute, side by side in memory.
   bool isContiguous = false;
+  /// All lanes access the same bytes of one allocation.
+  bool isUniform = false;
 
   const Allocation &allocationOf(const Launch &launch, unsigned lane) const {
     return allocation ? *allocation : *launch.memory.find(address[lane]);

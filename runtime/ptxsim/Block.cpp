@@ -19,7 +19,7 @@ void Block::start(const Launch &newLaunch, uint64_t linearIndex) {
            uint32_t(linearIndex / launch->grid[0] % launch->grid[1]),
            uint32_t(linearIndex / launch->grid[0] / launch->grid[1])};
   uint32_t numThreads = launch->numThreads(), numWarps = (numThreads + 31) / 32;
-  shared.reset(launch->sharedBytes(), kernel.sharedGranule);
+  shared.reset(launch->sharedBytes(), kernel.sharedGranule, numWarps);
   barriers = {};
   finding.reset();
   // Rows are as wide as the widest vector unit.

@@ -30,9 +30,17 @@ bool checkRead(const Instruction &i, Warp &w, Space space, unsigned size, const 
         return false;
     }
   } else if (space == Space::Global || space == Space::Const) {
-    if (access.isContiguous && size % 4 == 0) {
-      const Allocation &allocation = *access.allocation;
-      if (allWritten(allocation.written.get() + (access.lowest - allocation.begin) / 4, size * 8))
+    if (const Allocation *allocation = access.allocation; allocation && size % 4 == 0) {
+      const uint8_t *shadow = allocation->written.get();
+      const uint8_t *first = shadow + (access.lowest - allocation->begin) / 4;
+      uint8_t all = 0xF;
+      if (access.isContiguous || access.isUniform)
+        all = allWritten(first, access.isUniform ? size / 4 : size * 8) ? 0xF : 0;
+      else
+        for (Mask left = w.exec; left; left &= left - 1)
+          for (unsigned word = 0; word < size / 4; ++word)
+            all &= shadow[(access.address[__builtin_ctz(left)] - allocation->begin) / 4 + word];
+      if (all == 0xF)
         return true;
     }
     for (Mask left = w.exec; left; left &= left - 1) {
@@ -49,18 +57,18 @@ bool checkRead(const Instruction &i, Warp &w, Space space, unsigned size, const 
 // One element a lane into registers of the same size: the usual load.
 template <typename T>
 void loadElement(Warp &w, const Access &access, unsigned offset, Slot slot) {
-  T out[32];
-  if (access.isContiguous && offset == 0) {
-    // Stride and size agree unless this is one element of several.
+  alignas(64) T out[32];
+  if (w.exec == ~Mask(0)) {
     for (unsigned lane = 0; lane < 32; ++lane)
-      std::memcpy(&out[lane], access.at[lane], sizeof(T));
-    return w.write<T>(slot, out);
+      std::memcpy(&out[lane], access.at[lane] + offset, sizeof(T));
+    std::memcpy(w.row<T>(slot), out, sizeof(out));
+    return;
   }
+  T *to = w.row<T>(slot);
   for (Mask left = w.exec; left; left &= left - 1) {
     unsigned lane = __builtin_ctz(left);
-    std::memcpy(&out[lane], access.at[lane] + offset, sizeof(T));
+    std::memcpy(&to[lane], access.at[lane] + offset, sizeof(T));
   }
-  w.write<T>(slot, out);
 }
 
 // Into wider registers, extended as the type says.
@@ -95,34 +103,49 @@ template <Space kSpace> void load(const Instruction &i, Warp &w) {
   });
 }
 
+// One lane's elements, side by side as they will be in memory.
+void gather(const Instruction &i, const uint8_t *const *rows, unsigned lane, uint8_t *value) {
+  for (unsigned k = 0; k < i.count; ++k)
+    std::memcpy(value + k * i.sizeBytes, rows[k] + lane * i.registerBytes, 8);
+}
+
+// Lane by lane: the last one that writes a place wins, and the next one sees what it wrote.
+void storeShared(const Instruction &i, Warp &w, const uint8_t *const *rows, const Access &access) {
+  unsigned size = i.sizeBytes * i.count;
+  for (Mask left = w.exec; left; left &= left - 1) {
+    unsigned lane = __builtin_ctz(left);
+    uint8_t value[32];
+    gather(i, rows, lane, value);
+    bool same = std::memcmp(access.at[lane], value, size) == 0;
+    uint64_t offset = access.address[lane];
+    if (reportConflict(
+            w, lane, offset, size, AccessKind::Write,
+            w.block->shared.write(offset, size, w.index * 32 + lane, w.current, same)))
+      return;
+    std::memcpy(access.at[lane], value, size);
+  }
+}
+
 template <Space kSpace> void store(const Instruction &i, Warp &w) {
-  unsigned size = i.sizeBytes * i.count, element = i.sizeBytes;
+  unsigned size = i.sizeBytes * i.count;
   access(i, w, kSpace, size, AccessKind::Write, [&](Space space, Access &access) {
     bool checks = w.block->launch->checks;
     const uint8_t *rows[4];
     for (unsigned k = 0; k < i.count; ++k)
       rows[k] = w.read<uint8_t>(k < 3 ? i.src[k + 1] : i.dst[0]);
-    for (Mask left = w.exec; left; left &= left - 1) {
-      unsigned lane = __builtin_ctz(left);
-      uint8_t value[32];
-      for (unsigned k = 0; k < i.count; ++k)
-        std::memcpy(value + k * element, rows[k] + lane * i.registerBytes, 8);
-      if (checks && space == Space::Shared) {
-        bool same = std::memcmp(access.at[lane], value, size) == 0;
-        uint64_t offset = access.address[lane];
-        if (reportConflict(
-                w, lane, offset, size, AccessKind::Write,
-                w.block->shared.write(offset, size, w.index * 32 + lane, w.current, same)))
-          return;
-      }
-      switch (size) {
-      case 4: std::memcpy(access.at[lane], value, 4); break;
-      case 8: std::memcpy(access.at[lane], value, 8); break;
-      case 16: std::memcpy(access.at[lane], value, 16); break;
-      default: std::memcpy(access.at[lane], value, size);
+    if (checks && space == Space::Shared)
+      return storeShared(i, w, rows, access);
+    if (access.isContiguous && i.count == 1 && i.registerBytes == size) {
+      std::memcpy(access.at[0], rows[0], 32 * size);
+    } else {
+      for (Mask left = w.exec; left; left &= left - 1) {
+        unsigned lane = __builtin_ctz(left);
+        uint8_t value[32];
+        gather(i, rows, lane, value);
+        std::memcpy(access.at[lane], value, size);
       }
     }
-    if (!checks || (space != Space::Global && space != Space::Const))
+    if (!checks || space != Space::Global)
       return;
     if (access.isContiguous && size % 4 == 0) {
       const Allocation &allocation = *access.allocation;

@@ -4,28 +4,24 @@
 #include "runtime/ptxsim/SharedMemory.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace hjx::ptxsim {
 
-void SharedMemory::reset(uint64_t newSize, unsigned newGranule) {
+void SharedMemory::reset(uint64_t newSize, unsigned newGranule, unsigned newNumWarps) {
   sizeBytes = newSize;
   granule = newGranule;
+  numWarps = newNumWarps;
   bytes.assign(sizeBytes, 0xFF);
   written.assign(sizeBytes, 0);
   records.assign(sizeBytes / granule + 1, Record());
   seen = {};
+  floor = {};
   warpTime = {};
   time = 1;
 }
 
-bool SharedMemory::orderedBefore(unsigned otherWarp, uint32_t when, uint32_t whenInWarp,
-                                 unsigned warp) const {
-  return otherWarp == warp ? whenInWarp < warpTime[warp] : when <= seen[warp][otherWarp];
-}
-
 bool SharedMemory::checkWrite(const Record &record, uint32_t thread, Conflict &conflict) const {
-  if (!record.hasWrite || record.writer == thread ||
+  if (!record.writeTime || record.writer == thread ||
       orderedBefore(record.writer / 32, record.writeTime, record.writeWarpTime, thread / 32))
     return true;
   conflict = {Conflict::Kind::Race, true, record.writeInstruction, record.writer};
@@ -33,9 +29,9 @@ bool SharedMemory::checkWrite(const Record &record, uint32_t thread, Conflict &c
 }
 
 bool SharedMemory::checkReaders(const Record &record, uint32_t thread, Conflict &conflict) const {
-  if (!record.hasRead || record.reader == thread)
-    return true;
   unsigned warp = thread / 32;
+  if (!record.readTime || record.reader == thread || record.readTime <= floor[warp])
+    return true;
   for (uint32_t warps = record.readWarps; warps; warps &= warps - 1)
     if (unsigned other = __builtin_ctz(warps);
         !(other == warp && record.lastReadingWarp != warp) &&
@@ -46,25 +42,8 @@ bool SharedMemory::checkReaders(const Record &record, uint32_t thread, Conflict 
   return true;
 }
 
-void SharedMemory::noteRead(Record &record, uint32_t thread, uint32_t instruction) {
-  unsigned warp = thread / 32;
-  if (record.hasRead && record.readTime == time) {
-    if (record.reader != thread)
-      record.reader = kMany;
-    record.readWarps |= 1u << warp;
-  } else {
-    record.hasRead = true;
-    record.readTime = time;
-    record.readWarps = 1u << warp;
-    record.reader = thread;
-  }
-  record.lastReadingWarp = warp;
-  record.readWarpTime = warpTime[warp];
-  record.readInstruction = instruction;
-}
-
-SharedMemory::Conflict SharedMemory::read(uint32_t offset, uint32_t size, uint32_t thread,
-                                          uint32_t instruction) {
+SharedMemory::Conflict SharedMemory::readSlowly(uint32_t offset, uint32_t size, uint32_t thread,
+                                                uint32_t instruction) {
   Conflict conflict;
   if (std::memchr(&written[offset], 0, size)) {
     conflict.kind = Conflict::Kind::Uninitialized;
@@ -78,21 +57,25 @@ SharedMemory::Conflict SharedMemory::read(uint32_t offset, uint32_t size, uint32
   return conflict;
 }
 
+void SharedMemory::noteWrite(Record &record, uint32_t thread, uint32_t instruction,
+                             bool atomically) {
+  record = Record();
+  record.wroteAtomically = atomically;
+  record.writer = thread;
+  record.writeTime = time;
+  record.writeWarpTime = warpTime[thread / 32];
+  record.writeInstruction = instruction;
+}
+
 SharedMemory::Conflict SharedMemory::write(uint32_t offset, uint32_t size, uint32_t thread,
                                            uint32_t instruction, bool sameValue) {
   Conflict conflict;
   for (uint32_t unit = offset / granule; unit * granule < offset + size; ++unit) {
-    Record &record = records[unit];
-    if (!checkReaders(record, thread, conflict))
+    if (!checkReaders(records[unit], thread, conflict))
       return conflict;
-    if (!sameValue && !checkWrite(record, thread, conflict))
+    if (!sameValue && !checkWrite(records[unit], thread, conflict))
       return conflict;
-    record = Record();
-    record.hasWrite = true;
-    record.writer = thread;
-    record.writeTime = time;
-    record.writeWarpTime = warpTime[thread / 32];
-    record.writeInstruction = instruction;
+    noteWrite(records[unit], thread, instruction, false);
   }
   std::memset(&written[offset], 1, size);
   return conflict;
@@ -106,16 +89,10 @@ SharedMemory::Conflict SharedMemory::atomic(uint32_t offset, uint32_t size, uint
     return conflict;
   }
   for (uint32_t unit = offset / granule; unit * granule < offset + size; ++unit) {
-    Record &record = records[unit];
-    if (!checkReaders(record, thread, conflict) ||
-        (!record.wroteAtomically && !checkWrite(record, thread, conflict)))
+    if (!checkReaders(records[unit], thread, conflict) ||
+        (!records[unit].wroteAtomically && !checkWrite(records[unit], thread, conflict)))
       return conflict;
-    record = Record();
-    record.hasWrite = record.wroteAtomically = true;
-    record.writer = thread;
-    record.writeTime = time;
-    record.writeWarpTime = warpTime[thread / 32];
-    record.writeInstruction = instruction;
+    noteWrite(records[unit], thread, instruction, true);
   }
   return conflict;
 }
@@ -130,8 +107,12 @@ void SharedMemory::arrive(unsigned warp, Clock &joined, bool goesOn) {
 }
 
 void SharedMemory::resume(unsigned warp, const Clock &joined) {
-  for (unsigned other = 0; other < kMaxWarps; ++other)
+  floor[warp] = ~0u;
+  for (unsigned other = 0; other < kMaxWarps; ++other) {
     seen[warp][other] = std::max(seen[warp][other], joined[other]);
+    if (other < numWarps)
+      floor[warp] = std::min(floor[warp], seen[warp][other]);
+  }
 }
 
 } // namespace hjx::ptxsim

@@ -23,6 +23,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 namespace hjx::ptxsim {
@@ -42,12 +43,22 @@ public:
   using Clock = std::array<uint32_t, kMaxWarps>;
 
   /// Begins a block. `granule` is 1, 2 or 4.
-  void reset(uint64_t sizeBytes, unsigned granule);
+  void reset(uint64_t sizeBytes, unsigned granule, unsigned numWarps);
 
   uint8_t *data() { return bytes.data(); }
   uint64_t size() const { return sizeBytes; }
 
-  Conflict read(uint32_t offset, uint32_t size, uint32_t thread, uint32_t instruction);
+  Conflict read(uint32_t offset, uint32_t size, uint32_t thread, uint32_t instruction) {
+    // What everybody wrote before the last barrier of everybody needs no second look.
+    Record &record = records[offset / granule];
+    uint32_t word = 0;
+    if (size == 4 && granule == 4 && record.writeTime <= floor[thread / 32] &&
+        (std::memcpy(&word, &written[offset], 4), word == 0x01010101)) {
+      noteRead(record, thread, instruction);
+      return {};
+    }
+    return readSlowly(offset, size, thread, instruction);
+  }
   /// `sameValue`: the bytes there already are what is written. Two threads that store the same
   /// value agree, in whatever order.
   Conflict write(uint32_t offset, uint32_t size, uint32_t thread, uint32_t instruction,
@@ -65,20 +76,38 @@ public:
   void resume(unsigned warp, const Clock &joined);
 
 private:
+  /// Times are 0 where nothing happened.
   struct Record {
-    uint32_t writeTime = 0, writeWarpTime = 0, writeInstruction = 0;
-    uint32_t readTime = 0, readWarpTime = 0, readInstruction = 0;
+    uint32_t writeTime = 0, writeInstruction = 0;
+    uint32_t readTime = 0, readInstruction = 0;
     uint32_t readWarps = 0; ///< mask; only those that read at readTime
     uint16_t writer = 0;
     uint16_t reader = 0; ///< kMany: several threads
+    uint16_t writeWarpTime = 0, readWarpTime = 0;
     uint8_t lastReadingWarp = 0; ///< whose time readWarpTime is
-    bool hasWrite = false, hasRead = false, wroteAtomically = false;
+    bool wroteAtomically = false;
   };
-  bool orderedBefore(unsigned otherWarp, uint32_t time, uint32_t otherWarpTime,
-                     unsigned warp) const;
+  Conflict readSlowly(uint32_t offset, uint32_t size, uint32_t thread, uint32_t instruction);
+  bool orderedBefore(unsigned otherWarp, uint32_t when, uint16_t whenInWarp, unsigned warp) const {
+    return when <= seen[warp][otherWarp] || (otherWarp == warp && whenInWarp != warpTime[warp]);
+  }
   bool checkWrite(const Record &record, uint32_t thread, Conflict &conflict) const;
   bool checkReaders(const Record &record, uint32_t thread, Conflict &conflict) const;
-  void noteRead(Record &record, uint32_t thread, uint32_t instruction);
+  void noteWrite(Record &record, uint32_t thread, uint32_t instruction, bool atomically);
+  void noteRead(Record &record, uint32_t thread, uint32_t instruction) {
+    unsigned warp = thread / 32;
+    if (record.readTime == time) {
+      record.reader = record.reader == thread ? thread : kMany;
+      record.readWarps |= 1u << warp;
+    } else {
+      record.readTime = time;
+      record.reader = thread;
+      record.readWarps = 1u << warp;
+    }
+    record.lastReadingWarp = warp;
+    record.readWarpTime = warpTime[warp];
+    record.readInstruction = instruction;
+  }
 
   uint64_t sizeBytes = 0;
   unsigned granule = 4;
@@ -86,7 +115,10 @@ private:
   std::vector<uint8_t> bytes, written; ///< written: one a byte
   std::vector<Record> records;         ///< one a granule
   std::array<Clock, kMaxWarps> seen = {};
-  std::array<uint32_t, kMaxWarps> warpTime = {};
+  std::array<uint16_t, kMaxWarps> warpTime = {}; ///< counts the synchronisations of a warp
+  /// Whatever anybody did up to then is ordered before what the warp does now: min of seen[warp].
+  Clock floor = {};
+  unsigned numWarps = 0;
 };
 
 } // namespace hjx::ptxsim
