@@ -62,14 +62,23 @@ public:
       product *= n;
     return product;
   }
-  int64_t operator[](int axis) const { return sizes[axis]; }
-  int64_t &operator[](int axis) { return sizes[axis]; }
+  /// A negative axis counts from the end. (x.shape(axis) names the caller's line in its error.)
+  int64_t operator[](int axis) const { return sizes[checked(axis)]; }
+  int64_t &operator[](int axis) { return sizes[checked(axis)]; }
   auto begin() const { return sizes.begin(); }
   auto end() const { return sizes.end(); }
   const std::vector<int64_t> &vec() const { return sizes; }
   bool operator==(const Shape &) const = default;
 
 private:
+  size_t checked(int axis) const {
+    size_t place = axis < 0 ? axis + sizes.size() : axis;
+    if (place >= sizes.size())
+      failAxis(axis);
+    return place;
+  }
+  [[noreturn]] HJX_API void failAxis(int axis) const;
+
   std::vector<int64_t> sizes;
 };
 
@@ -110,7 +119,7 @@ public:
   template <detail::Element T>
   T item(Where where = Where::current()) const {
     T value;
-    read(&value, dtype_of<T>(), 1, where);
+    read("item", &value, dtype_of<T>(), where);
     return value;
   }
 
@@ -118,12 +127,12 @@ public:
   template <detail::Element T>
   std::vector<T> to_vector(Where where = Where::current()) const {
     if constexpr (std::is_same_v<T, bool>) {
-      std::vector<uint8_t> bytes(size(where));
-      read(bytes.data(), DType::bool_, bytes.size(), where);
+      std::vector<uint8_t> bytes(countToRead("to_vector", where));
+      read("to_vector", bytes.data(), DType::bool_, where);
       return std::vector<bool>(bytes.begin(), bytes.end());
     } else {
-      std::vector<T> values(size(where));
-      read(values.data(), dtype_of<T>(), values.size(), where);
+      std::vector<T> values(countToRead("to_vector", where));
+      read("to_vector", values.data(), dtype_of<T>(), where);
       return values;
     }
   }
@@ -166,7 +175,9 @@ private:
     else
       return literal(static_cast<uint64_t>(value), where);
   }
-  void read(void *to, DType type, int64_t count, Where where) const;
+  /// Number of elements; throws for a traced array.
+  int64_t countToRead(const char *op, Where where) const;
+  void read(const char *op, void *to, DType type, Where where) const;
 
   std::shared_ptr<detail::ArrayImpl> impl;
 };

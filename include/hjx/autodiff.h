@@ -38,7 +38,8 @@ HJX_API LinearMapRef linearizeFlat(const char *op, Where where, const ArrayList 
                                    ArrayList &results);
 /// Tangents of the results for tangents of the arguments, and cotangents the other way.
 HJX_API ArrayList push(const LinearMapRef &map, const ArrayList &tangents);
-HJX_API ArrayList pull(const LinearMapRef &map, const ArrayList &cotangents);
+HJX_API ArrayList pull(const LinearMapRef &map, const ArrayList &cotangents, const std::vector<std::string> &paths,
+                       Where where);
 
 /// The structure of several arguments, a tuple or a pair, for messages: "argument 1.layers[0].w".
 template <typename Tuple>
@@ -58,14 +59,12 @@ TreeDef argumentStructure(const Tuple &args) {
 }
 
 template <typename F, bool hasAux, bool withValue, size_t... index>
-class Gradient : public SameParams<F> {
+class Gradient : public Transformed<Gradient<F, hasAux, withValue, index...>, F> {
 public:
-  Gradient(F f, Where where) : f(std::move(f)), where(where) {}
+  Gradient(F f, Where made) : Gradient::Transformed(made), f(std::move(f)) {}
 
-  template <typename... Args>
-  auto operator()(const Args &...args) const {
-    auto tuple = makeArgs<F>(args...);
-    using ArgTuple = decltype(tuple);
+  template <typename ArgTuple>
+  auto call(const ArgTuple &tuple, Where where) const {
     static_assert(((index < std::tuple_size_v<ArgTuple>) && ...), "grad: an index in argnums has no argument");
     // Leaves of the arguments, and which of them are differentiated.
     ArrayList leaves;
@@ -119,7 +118,6 @@ private:
   }
 
   F f;
-  Where where;
 };
 
 /// One argument as a tuple of one.
@@ -134,15 +132,18 @@ decltype(auto) asTuple(const T &args) {
 template <typename Params, typename... Args>
 class PullBack {
 public:
-  PullBack(LinearMapRef map, std::tuple<Args...> args) : map(std::move(map)), args(std::move(args)) {}
+  PullBack(LinearMapRef map, TreeDef result, std::tuple<Args...> args)
+      : map(std::move(map)), result(std::move(result)), args(std::move(args)) {}
   /// The cotangents of all arguments for a cotangent of the result.
   template <typename Result>
-  std::tuple<Args...> operator()(const Result &cotangent) const {
-    return withLeaves(args, pull(map, leavesOf(cotangent)));
+  std::tuple<Args...> operator()(const Result &cotangent, Where where = Where::current()) const {
+    checkSameStructure(result, structureOf(cotangent, "result"), "vjp", "the result and its cotangent", where);
+    return withLeaves(args, pull(map, leavesOf(cotangent), pathsOf(result), where));
   }
 
 private:
   LinearMapRef map;
+  TreeDef result;
   std::tuple<Args...> args;
 };
 
@@ -163,7 +164,8 @@ private:
 
 template <typename Result, typename... Args>
 std::pair<Result, PullBack<void, Args...>> makePullBack(Result result, LinearMapRef map, std::tuple<Args...> args) {
-  return {std::move(result), PullBack<void, Args...>(std::move(map), std::move(args))};
+  TreeDef structure = structureOf(result, "result");
+  return {std::move(result), PullBack<void, Args...>(std::move(map), std::move(structure), std::move(args))};
 }
 
 template <typename F, typename ArgTuple>
@@ -254,28 +256,28 @@ auto jvp(const F &f, const Primals &primals, const Tangents &tangents, Where whe
 /// Source: Radul et al. 2022, "You Only Linearize Once"; JAX `vjp`.
 template <typename F, typename A>
 auto vjp(const F &f, const A &a, Where where = Where::current()) {
-  return detail::vjpOf(f, detail::makeArgs<F>(a), where);
+  return detail::vjpOf<std::decay_t<F>>(f, detail::makeArgs<std::decay_t<F>>(a), where);
 }
 template <typename F, typename A, typename B>
   requires(!std::is_same_v<B, Where>)
 auto vjp(const F &f, const A &a, const B &b, Where where = Where::current()) {
-  return detail::vjpOf(f, detail::makeArgs<F>(a, b), where);
+  return detail::vjpOf<std::decay_t<F>>(f, detail::makeArgs<std::decay_t<F>>(a, b), where);
 }
 template <typename F, typename A, typename B, typename C>
   requires(!std::is_same_v<C, Where>)
 auto vjp(const F &f, const A &a, const B &b, const C &c, Where where = Where::current()) {
-  return detail::vjpOf(f, detail::makeArgs<F>(a, b, c), where);
+  return detail::vjpOf<std::decay_t<F>>(f, detail::makeArgs<std::decay_t<F>>(a, b, c), where);
 }
 
 /// Returns f's result and its derivative as a function: pair(y, x_dots.. -> y_dot).
 template <typename F, typename A>
 auto linearize(const F &f, const A &a, Where where = Where::current()) {
-  return detail::linearizeOf(f, detail::makeArgs<F>(a), where);
+  return detail::linearizeOf<std::decay_t<F>>(f, detail::makeArgs<std::decay_t<F>>(a), where);
 }
 template <typename F, typename A, typename B>
   requires(!std::is_same_v<B, Where>)
 auto linearize(const F &f, const A &a, const B &b, Where where = Where::current()) {
-  return detail::linearizeOf(f, detail::makeArgs<F>(a, b), where);
+  return detail::linearizeOf<std::decay_t<F>>(f, detail::makeArgs<std::decay_t<F>>(a, b), where);
 }
 
 //===----------------------------------------------------------------------===//
@@ -289,13 +291,12 @@ namespace detail {
 HJX_API ArrayList checkpointFlat(Where where, const ArrayList &args, Policy policy, FlatFunction f);
 
 template <typename F>
-class Checkpointed : public SameParams<F> {
+class Checkpointed : public Transformed<Checkpointed<F>, F> {
 public:
-  Checkpointed(F f, Policy policy, Where where) : f(std::move(f)), policy(policy), where(where) {}
-  template <typename... Args>
-  auto operator()(const Args &...args) const {
-    auto tuple = makeArgs<F>(args...);
-    Flattened<F, decltype(tuple)> flat(f, tuple);
+  Checkpointed(F f, Policy policy, Where made) : Checkpointed::Transformed(made), f(std::move(f)), policy(policy) {}
+  template <typename ArgTuple>
+  auto call(const ArgTuple &tuple, Where where) const {
+    Flattened<F, ArgTuple> flat(f, tuple);
     ArrayList results = checkpointFlat(where, leavesOf(tuple), policy, flat);
     return flat.rebuild(results);
   }
@@ -303,7 +304,6 @@ public:
 private:
   F f;
   Policy policy;
-  Where where;
 };
 } // namespace detail
 
@@ -326,15 +326,13 @@ HJX_API ArrayList customVjpFlat(Where where, const ArrayList &args, FlatFunction
 HJX_API ArrayList customJvpFlat(Where where, const ArrayList &args, FlatFunction f, FlatFunction rule);
 
 template <typename F, typename Fwd, typename Bwd>
-class CustomVjp : public SameParams<F> {
+class CustomVjp : public Transformed<CustomVjp<F, Fwd, Bwd>, F> {
 public:
-  CustomVjp(F f, Fwd fwd, Bwd bwd, Where where)
-      : f(std::move(f)), fwd(std::move(fwd)), bwd(std::move(bwd)), where(where) {}
+  CustomVjp(F f, Fwd fwd, Bwd bwd, Where made)
+      : CustomVjp::Transformed(made), f(std::move(f)), fwd(std::move(fwd)), bwd(std::move(bwd)) {}
 
-  template <typename... Args>
-  auto operator()(const Args &...args) const {
-    auto tuple = makeArgs<F>(args...);
-    using ArgTuple = decltype(tuple);
+  template <typename ArgTuple>
+  auto call(const ArgTuple &tuple, Where where) const {
     Flattened<F, ArgTuple> flat(f, tuple);
     Flattened<Fwd, ArgTuple> flatFwd(fwd, tuple);
     static_assert(IsTuple<typename Flattened<Fwd, ArgTuple>::Result>::value,
@@ -356,18 +354,15 @@ private:
   F f;
   Fwd fwd;
   Bwd bwd;
-  Where where;
 };
 
 template <typename F, typename Rule>
-class CustomJvp : public SameParams<F> {
+class CustomJvp : public Transformed<CustomJvp<F, Rule>, F> {
 public:
-  CustomJvp(F f, Rule rule, Where where) : f(std::move(f)), rule(std::move(rule)), where(where) {}
+  CustomJvp(F f, Rule rule, Where made) : CustomJvp::Transformed(made), f(std::move(f)), rule(std::move(rule)) {}
 
-  template <typename... Args>
-  auto operator()(const Args &...args) const {
-    auto tuple = makeArgs<F>(args...);
-    using ArgTuple = decltype(tuple);
+  template <typename ArgTuple>
+  auto call(const ArgTuple &tuple, Where where) const {
     Flattened<F, ArgTuple> flat(f, tuple);
     // rule(primals, tangents) -> (result, tangent), with tuples of the arguments.
     auto flatRule = [&](const ArrayList &list) {
@@ -382,7 +377,6 @@ public:
 private:
   F f;
   Rule rule;
-  Where where;
 };
 } // namespace detail
 

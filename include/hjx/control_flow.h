@@ -23,11 +23,13 @@ struct CarryCheck {
 
 HJX_API ArrayList scanFlat(const CarryCheck &check, const ArrayList &init, const ArrayList &xs,
                            const std::vector<std::string> &xsPaths, int64_t length, bool reverse, FlatFunction body);
-HJX_API ArrayList whileFlat(const CarryCheck &check, const ArrayList &init, int64_t maxTrip, FlatFunction condition,
-                            FlatFunction body);
+HJX_API ArrayList whileFlat(const CarryCheck &check, const ArrayList &init, std::optional<int64_t> maxTrip,
+                            FlatFunction condition, FlatFunction body);
 /// `structures[i]` is known after branch i was recorded.
 HJX_API ArrayList condFlat(const char *op, Where where, const Array &index, const ArrayList &operands,
                            const std::vector<FlatFunction> &branches, const std::vector<TreeDef> &structures);
+/// A bound of a fori_loop as int32; throws unless it is an integer scalar.
+HJX_API Array loopBound(const Array &bound, Where where);
 HJX_API int64_t lengthOf(const char *op, Where where, const ArrayList &xs, const std::vector<std::string> &paths);
 
 template <typename Carry>
@@ -46,6 +48,40 @@ struct ScanOptions {
 /// Stands for "no xs" and "no ys".
 using Nothing = std::tuple<>;
 
+namespace detail {
+/// scan under the name of the function that the user called.
+template <typename F, typename Carry, typename Xs>
+auto scanAs(const char *op, const F &body, const Carry &init, const Xs &xs, ScanOptions options, Where where) {
+  using Step = std::decay_t<decltype(body(init, xs))>;
+  static_assert(IsTuple<Step>::value && std::tuple_size_v<Step> == 2, "scan: the body must return a pair (carry, y)");
+  ArrayList initLeaves = leavesOf(init), xsLeaves = leavesOf(xs);
+  std::vector<std::string> xsPaths = pathsOf(structureOf(xs, "xs"));
+  int64_t length = options.length ? *options.length : lengthOf(op, where, xsLeaves, xsPaths);
+  std::optional<Step> step;
+  auto flat = [&](const ArrayList &leaves) {
+    step.emplace(body(withLeaves(init, leaves), withLeaves(xs, leaves, initLeaves.size())));
+    checkSameStructure(structureOf(init, "carry"), structureOf(std::get<0>(*step), "carry"), op,
+                       "the carry before and after the body", where);
+    return leavesOf(*step);
+  };
+  ArrayList results = scanFlat(carryCheck(op, where, init), initLeaves, xsLeaves, xsPaths, length, options.reverse, flat);
+  return withLeaves(*step, results);
+}
+
+/// while_loop, the same way.
+template <typename Cond, typename Body, typename Carry>
+Carry whileAs(const char *op, const Cond &condition, const Body &body, const Carry &init, std::optional<int64_t> maxTrip,
+              Where where) {
+  auto flatCondition = [&](const ArrayList &leaves) { return ArrayList{condition(withLeaves(init, leaves))}; };
+  auto flatBody = [&](const ArrayList &leaves) {
+    Carry next = body(withLeaves(init, leaves));
+    checkSameStructure(structureOf(init, "carry"), structureOf(next, "carry"), op, "the carry before and after the body", where);
+    return leavesOf(next);
+  };
+  return withLeaves(init, whileFlat(carryCheck(op, where, init), leavesOf(init), maxTrip, flatCondition, flatBody));
+}
+} // namespace detail
+
 /// Runs body(carry, x) -> pair(carry, y) over the leading axis of xs; returns the last carry and
 /// the stacked ys.
 ///
@@ -54,27 +90,14 @@ using Nothing = std::tuple<>;
 /// Cost:   the body is recorded and compiled once.
 template <typename F, typename Carry, typename Xs>
 auto scan(const F &body, const Carry &init, const Xs &xs, ScanOptions options = {}, Where where = Where::current()) {
-  using Step = std::decay_t<decltype(body(init, xs))>;
-  static_assert(detail::IsTuple<Step>::value && std::tuple_size_v<Step> == 2, "scan: the body must return a pair (carry, y)");
-  detail::ArrayList initLeaves = detail::leavesOf(init), xsLeaves = detail::leavesOf(xs);
-  std::vector<std::string> xsPaths = detail::pathsOf(detail::structureOf(xs, "xs"));
-  int64_t length = options.length ? *options.length : detail::lengthOf("scan", where, xsLeaves, xsPaths);
-  std::optional<Step> step;
-  auto flat = [&](const detail::ArrayList &leaves) {
-    step.emplace(body(detail::withLeaves(init, leaves), detail::withLeaves(xs, leaves, initLeaves.size())));
-    detail::checkSameStructure(detail::structureOf(init, "carry"), detail::structureOf(std::get<0>(*step), "carry"), "scan",
-                               "the carry before and after the body", where);
-    return detail::leavesOf(*step);
-  };
-  detail::ArrayList results =
-      detail::scanFlat(detail::carryCheck("scan", where, init), initLeaves, xsLeaves, xsPaths, length, options.reverse, flat);
-  return detail::withLeaves(*step, results);
+  return detail::scanAs("scan", body, init, xs, options, where);
 }
 
 /// Applies f to each slice along the leading axis of xs and stacks the results.
 template <typename F, typename Xs>
 auto map(const F &f, const Xs &xs, Where where = Where::current()) {
-  return scan([&](Nothing, const Xs &x) { return std::pair(Nothing(), f(x)); }, Nothing(), xs, {}, where).second;
+  auto step = [&](Nothing, const Xs &x) { return std::pair(Nothing(), f(x)); };
+  return detail::scanAs("map", step, Nothing(), xs, {}, where).second;
 }
 
 /// Runs body(carry) while condition(carry) is true; returns the last carry.
@@ -85,17 +108,7 @@ auto map(const F &f, const Xs &xs, Where where = Where::current()) {
 template <typename Cond, typename Body, typename Carry>
 Carry while_loop(const Cond &condition, const Body &body, const Carry &init, std::optional<int64_t> max_trip = {},
                  Where where = Where::current()) {
-  auto flatCondition = [&](const detail::ArrayList &leaves) {
-    return detail::ArrayList{condition(detail::withLeaves(init, leaves))};
-  };
-  auto flatBody = [&](const detail::ArrayList &leaves) {
-    Carry next = body(detail::withLeaves(init, leaves));
-    detail::checkSameStructure(detail::structureOf(init, "carry"), detail::structureOf(next, "carry"), "while_loop",
-                               "the carry before and after the body", where);
-    return detail::leavesOf(next);
-  };
-  return detail::withLeaves(init, detail::whileFlat(detail::carryCheck("while_loop", where, init), detail::leavesOf(init),
-                                                    max_trip.value_or(-1), flatCondition, flatBody));
+  return detail::whileAs("while_loop", condition, body, init, max_trip, where);
 }
 
 /// Runs carry = body(i, carry) for i in [lower, upper); differentiable both ways.
@@ -107,7 +120,7 @@ Carry fori_loop(L lower, U upper, const Body &body, const Carry &init, Where whe
   };
   int64_t length = static_cast<int64_t>(upper) - static_cast<int64_t>(lower);
   std::tuple<Array, Carry> start(array(static_cast<int32_t>(lower), int32, where), init);
-  return std::get<1>(scan(step, start, Nothing(), {.length = length < 0 ? 0 : length}, where).first);
+  return std::get<1>(detail::scanAs("fori_loop", step, start, Nothing(), {.length = length < 0 ? 0 : length}, where).first);
 }
 
 /// The same with bounds that are arrays, known only at run time: a while_loop.
@@ -115,13 +128,13 @@ template <typename Body, typename Carry>
 Carry fori_loop(const Array &lower, const Array &upper, const Body &body, const Carry &init,
                 Where where = Where::current()) {
   using State = std::tuple<Array, Array, Carry>;
-  State last = while_loop([](const State &state) { return std::get<0>(state) < std::get<1>(state); },
-                          [&](const State &state) {
-                            const auto &[i, end, carry] = state;
-                            return State(i + 1, end, body(i, carry));
-                          },
-                          State(lower.astype(int32, where), upper.astype(int32, where), init), {}, where);
-  return std::get<2>(last);
+  auto isBelow = [](const State &state) { return std::get<0>(state) < std::get<1>(state); };
+  auto step = [&](const State &state) {
+    const auto &[i, end, carry] = state;
+    return State(i + 1, end, body(i, carry));
+  };
+  State start(detail::loopBound(lower, where), detail::loopBound(upper, where), init);
+  return std::get<2>(detail::whileAs("fori_loop", isBelow, step, start, {}, where));
 }
 
 namespace detail {

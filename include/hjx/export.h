@@ -152,20 +152,18 @@ HJX_API std::string makeIr(Where where, const ArrayList &args, bool expanded, Fl
 HJX_API ArrayList evalShape(Where where, const ArrayList &args, FlatFunction f);
 
 template <typename F>
-class IrMaker : public SameParams<F> {
+class IrMaker : public Transformed<IrMaker<F>, F> {
 public:
-  IrMaker(F f, bool expanded, Where where) : f(std::move(f)), expanded(expanded), where(where) {}
-  template <typename... Args>
-  std::string operator()(const Args &...args) const {
-    auto tuple = makeArgs<F>(args...);
-    Flattened<F, decltype(tuple)> flat(f, tuple);
+  IrMaker(F f, bool expanded, Where made) : IrMaker::Transformed(made), f(std::move(f)), expanded(expanded) {}
+  template <typename ArgTuple>
+  std::string call(const ArgTuple &tuple, Where where) const {
+    Flattened<F, ArgTuple> flat(f, tuple);
     return makeIr(where, leavesOf(tuple), expanded, flat);
   }
 
 private:
   F f;
   bool expanded;
-  Where where;
 };
 } // namespace detail
 

@@ -46,7 +46,7 @@ class JitCache;
 /// A call being looked up: its leaves, and a key of everything that selects the program.
 class HJX_API JitCall final : public TreeVisitor {
 public:
-  explicit JitCall(const void *instantiation);
+  JitCall(const void *instantiation, Where where);
   ~JitCall() override;
   void leaf(Array &array) override;
   void begin(NodeKind kind, const char *type, size_t count) override;
@@ -55,6 +55,7 @@ public:
   void real(double value) override;
   void text(std::string_view value) override;
 
+  const Where where;
   ArrayList leaves;
   std::vector<size_t> argumentEnds; // Leaves before the end of each argument.
   std::string key;
@@ -78,17 +79,15 @@ template <typename T>
 inline constexpr char typeTag = 0;
 
 template <typename F>
-class Jitted : public SameParams<F> {
+class Jitted : public Transformed<Jitted<F>, F> {
 public:
-  Jitted(F f, JitOptions options, Where where)
-      : f(std::move(f)), cache(makeJitCache(std::move(options), where)) {}
+  Jitted(F f, JitOptions options, Where made)
+      : Jitted::Transformed(made), f(std::move(f)), cache(makeJitCache(std::move(options), made)) {}
 
-  template <typename... Args>
-  auto operator()(const Args &...args) const {
-    auto tuple = makeArgs<F>(args...);
-    using ArgTuple = decltype(tuple);
+  template <typename ArgTuple>
+  auto call(const ArgTuple &tuple, Where where) const {
     using Result = ResultOf<F, ArgTuple>;
-    JitCall call(&typeTag<ArgTuple>);
+    JitCall call(&typeTag<ArgTuple>, where);
     std::apply([&](auto &...arg) { ((walk(arg, call), call.argumentEnds.push_back(call.leaves.size())), ...); }, tuple);
 
     std::shared_ptr<const void> prototype;

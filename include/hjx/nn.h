@@ -23,7 +23,7 @@ struct Linear {
 HJX_TREE(Linear, kernel, bias)
 
 /// Kernel from N(0, stddev^2), bias zero. GPT-2's stddev is 0.02.
-HJX_API Linear linear_init(const Array &key, int64_t in, int64_t out, double stddev = 0.02);
+HJX_API Linear linear_init(const Array &key, int64_t in, int64_t out, double stddev = 0.02, Where where = Where::current());
 
 /// Returns x kernel + bias; x is [..., in].
 HJX_API Array linear(const Linear &layer, ArrayLike x);
@@ -39,7 +39,7 @@ struct LayerNorm {
 HJX_TREE(LayerNorm, scale, bias)
 
 /// Scale one, bias zero.
-HJX_API LayerNorm layer_norm_init(int64_t features);
+HJX_API LayerNorm layer_norm_init(int64_t features, Where where = Where::current());
 
 /// Returns (x - mean) / sqrt(var + epsilon) * scale + bias over the last axis; the
 /// variance is the biased one. (Ba et al. 2016; flax's default epsilon is 1e-6.)

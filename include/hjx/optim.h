@@ -19,8 +19,10 @@ namespace hjx::optim {
 //===----------------------------------------------------------------------===//
 
 /// Returns sqrt of the sum of squares of all elements of all leaves, in float32 at least.
+///
+/// Errors: hjx::Error if a leaf is not of a floating type.
 template <typename Tree>
-Array global_norm(const Tree &tree);
+Array global_norm(const Tree &tree, Where where = Where::current());
 
 template <typename Tree>
 struct Clipped {
@@ -69,8 +71,8 @@ AdamWState<Params> adamw_init(const Params &params) {
 namespace detail {
 /// The update of one parameter; writes the next moments.
 HJX_API Array adamwLeaf(const Array &grad, Array &mu, Array &nu, const Array &parameter, const Array &count,
-                const Array &learningRate, const AdamWOptions &options);
-HJX_API Array sumOfSquares(const std::vector<Array> &leaves);
+                const ArrayLike &learningRate, const AdamWOptions &options);
+HJX_API Array sumOfSquares(const std::vector<Array> &leaves, Where where);
 /// Returns (factor, norm).
 HJX_API std::pair<Array, Array> clipFactor(const std::vector<Array> &leaves, const ArrayLike &maxNorm);
 } // namespace detail
@@ -93,7 +95,7 @@ std::pair<Params, AdamWState<Params>> adamw(const Params &grads, const AdamWStat
   Params updates = tree_map(
       [&](const Array &grad, const Array &parameter) {
         Array update =
-            detail::adamwLeaf(grad, mu[leaf], nu[leaf], parameter, next.count, learning_rate.array, options);
+            detail::adamwLeaf(grad, mu[leaf], nu[leaf], parameter, next.count, learning_rate, options);
         ++leaf;
         return update;
       },
@@ -124,8 +126,8 @@ HJX_API Array warmup_cosine_decay_schedule(ArrayLike step, double init, double p
 //===----------------------------------------------------------------------===//
 
 template <typename Tree>
-Array global_norm(const Tree &tree) {
-  return sqrt(detail::sumOfSquares(tree_leaves(tree)));
+Array global_norm(const Tree &tree, Where where) {
+  return sqrt(detail::sumOfSquares(tree_leaves(tree), where));
 }
 
 template <typename Tree>

@@ -294,21 +294,43 @@ T tree_unflatten(const T &like, const std::vector<Array> &leaves, Where where = 
   return detail::withLeaves(like, leaves);
 }
 
-/// f of each leaf, or of corresponding leaves of trees of one structure.
-///
-/// Errors: hjx::Error naming the first place where structures differ.
+namespace detail {
 template <typename F, typename T, typename... Rest>
-T tree_map(F &&f, const T &tree, const Rest &...rest) {
+T mapTrees(Where where, F &&f, const T &tree, const Rest &...rest) {
   if constexpr (sizeof...(Rest) > 0) {
     TreeDef expected = tree_structure(tree);
-    (detail::checkSameStructure(expected, tree_structure(rest), "tree_map", "trees", Where()), ...);
+    (checkSameStructure(expected, tree_structure(rest), "tree_map", "trees", where), ...);
   }
-  std::vector<Array> results = detail::leavesOf(tree);
+  std::vector<Array> results = leavesOf(tree);
   [&](const auto &...others) {
     for (size_t i = 0; i < results.size(); ++i)
       results[i] = f(results[i], others[i]...);
-  }(detail::leavesOf(rest)...);
-  return detail::withLeaves(tree, results);
+  }(leavesOf(rest)...);
+  return withLeaves(tree, results);
+}
+} // namespace detail
+
+/// f of each leaf, or of corresponding leaves of trees of one structure.
+///
+/// Errors: hjx::Error naming the first place where structures differ.
+template <typename F, typename T>
+T tree_map(F &&f, const T &tree, Where where = Where::current()) {
+  return detail::mapTrees(where, f, tree);
+}
+template <typename F, typename T, typename U>
+  requires(!std::is_same_v<U, Where>)
+T tree_map(F &&f, const T &tree, const U &other, Where where = Where::current()) {
+  return detail::mapTrees(where, f, tree, other);
+}
+template <typename F, typename T, typename U, typename V>
+  requires(!std::is_same_v<V, Where>)
+T tree_map(F &&f, const T &tree, const U &second, const V &third, Where where = Where::current()) {
+  return detail::mapTrees(where, f, tree, second, third);
+}
+template <typename F, typename T, typename U, typename V, typename W, typename... Rest>
+  requires(!std::is_same_v<W, Where>)
+T tree_map(F &&f, const T &tree, const U &second, const V &third, const W &fourth, const Rest &...rest) {
+  return detail::mapTrees(Where(), f, tree, second, third, fourth, rest...);
 }
 
 /// f(path, leaf) of each leaf.

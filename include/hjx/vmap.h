@@ -60,15 +60,13 @@ HJX_API ArrayList vmapFlat(Where where, const ArrayList &args, const std::vector
                            const std::vector<std::string> &paths, const std::vector<int> &outAxes, FlatFunction f);
 
 template <typename F>
-class Vmapped : public SameParams<F> {
+class Vmapped : public Transformed<Vmapped<F>, F> {
 public:
-  Vmapped(F f, AxisTree inAxes, AxisTree outAxes, Where where)
-      : f(std::move(f)), inAxes(std::move(inAxes)), outAxes(std::move(outAxes)), where(where) {}
+  Vmapped(F f, AxisTree inAxes, AxisTree outAxes, Where made)
+      : Vmapped::Transformed(made), f(std::move(f)), inAxes(std::move(inAxes)), outAxes(std::move(outAxes)) {}
 
-  template <typename... Args>
-  auto operator()(const Args &...args) const {
-    auto tuple = makeArgs<F>(args...);
-    using ArgTuple = decltype(tuple);
+  template <typename ArgTuple>
+  auto call(const ArgTuple &tuple, Where where) const {
     AxisReader in(inAxes, "in_axes", where);
     walk(tuple, in);
     std::vector<int> out;
@@ -87,7 +85,6 @@ public:
 private:
   F f;
   AxisTree inAxes, outAxes;
-  Where where;
 };
 
 } // namespace detail

@@ -135,7 +135,7 @@ FailureOr<func::FuncOp> Batcher::batch(func::FuncOp function, ArrayRef<Axis> axe
     for (auto [i, wanted] : llvm::enumerate(*outAxes)) {
       if (!wanted && resultAxes[i]) {
         batched.erase();
-        return function.emitOpError("result ") << i << " depends on a mapped operand, but out_axes says it is not mapped";
+        return function.emitOpError("result ") << i << " depends on a mapped operand, but out_axes says it is not mapped; give it a place there";
       }
       if (wanted)
         results[i] = mapAt(b, results[i], resultAxes[i], *wanted, size);

@@ -38,14 +38,21 @@ ArrayImpl &Access::checked(const Array &array, const char *op, Where where) {
          "assign it first, for example from hjx::zeros");
   if (impl->isDonated)
     fail(where, op,
-         "the array " + describe(array) + " was donated at " + impl->donatedAt.file_name() + ":" +
-             std::to_string(impl->donatedAt.line()) + " and has no value any more",
+         "the array " + describe(array) + " was donated at " + placeOf(impl->donatedAt) + " and has no value any more",
          "use the result of that call instead, or do not donate the argument");
   return *impl;
 }
 
+ArrayImpl &Access::alive(const Array &array, const char *op, Where where) {
+  ArrayImpl &impl = checked(array, op, where);
+  if (impl.trace && !impl.trace->frame)
+    fail(where, op, "the traced " + describe(array) + ", made at " + placeOf(impl.where) + ", has leaked out of the function that was traced",
+         "return it from that function instead of storing it elsewhere");
+  return impl;
+}
+
 Aval detail::avalOf(const Array &array, const char *op, Where where) {
-  ArrayImpl &impl = Access::checked(array, op, where);
+  ArrayImpl &impl = Access::alive(array, op, where);
   return {impl.dtype, impl.shape, impl.isWeak};
 }
 
@@ -56,13 +63,19 @@ int64_t Array::size(Where where) const { return shape(where).size(); }
 bool Array::weak_type(Where where) const { return Access::checked(*this, "weak_type", where).isWeak; }
 bool Array::is_traced() const { return impl && impl->value; }
 
+static std::string axisRange(int ndim) {
+  return ndim == 0 ? "a scalar has no axes" : "use an axis in [-" + std::to_string(ndim) + ", " + std::to_string(ndim) + ")";
+}
+
+void Shape::failAxis(int axis) const {
+  fail(Where(), "Shape", "axis " + std::to_string(axis) + " is out of range for shape " + to_string(*this), axisRange(ndim()));
+}
+
 int64_t Array::shape(int axis, Where where) const {
   const Shape &sizes = shape(where);
-  int dim = axis < 0 ? axis + sizes.ndim() : axis;
-  if (dim < 0 || dim >= sizes.ndim())
-    fail(where, "shape", "axis " + std::to_string(axis) + " is out of range for " + describe(*this),
-         "use an axis in [-" + std::to_string(sizes.ndim()) + ", " + std::to_string(sizes.ndim()) + ")");
-  return sizes[dim];
+  if (axis < -sizes.ndim() || axis >= sizes.ndim())
+    fail(where, "shape", "axis " + std::to_string(axis) + " is out of range for " + describe(*this), axisRange(sizes.ndim()));
+  return sizes[axis];
 }
 
 //===----------------------------------------------------------------------===//
@@ -82,6 +95,18 @@ Array detail::makeConcrete(const Aval &aval, Storage storage, Where where) {
   impl->storage = std::move(storage);
   impl->serial = nextSerial();
   return Access::make(std::move(impl));
+}
+
+void detail::checkShape(const Shape &shape, const char *op, Where where) {
+  int64_t count = 1;
+  bool isCounted = true;
+  for (int64_t size : shape) {
+    if (size < 0)
+      fail(where, op, "expected sizes that are not negative, got shape " + to_string(shape), "compute the shape from x.shape()");
+    isCounted &= !__builtin_mul_overflow(count, std::max<int64_t>(size, 1), &count) && count < (int64_t(1) << 56);
+  }
+  if (!isCounted)
+    fail(where, op, "expected a shape that fits into memory, got " + to_string(shape), "check the order of the sizes");
 }
 
 Storage detail::allocate(const Aval &aval, Where where) {
@@ -110,17 +135,26 @@ Array Array::literal(int64_t value, Where where) { return makeLiteral(value, DTy
 Array Array::literal(uint64_t value, Where where) { return makeLiteral(value, DType::int32, where); }
 Array Array::literal(double value, Where where) { return makeLiteral(value, DType::float32, where); }
 
-static std::string print(const Literal &value) {
-  return std::visit([](auto number) { return std::to_string(number); }, value);
+std::string detail::print(const Literal &value) {
+  auto text = [](auto number) {
+    if constexpr (!std::is_same_v<decltype(number), double>)
+      return std::to_string(number);
+    char digits[32];
+    std::snprintf(digits, sizeof(digits), "%.9g", static_cast<double>(number));
+    return std::string(digits);
+  };
+  return std::visit(text, value);
 }
 
 [[noreturn]] static void failToFit(const Literal &value, DType type, const char *op, Where where) {
   fail(where, op, "expected a number that " + std::string(name(type)) + " can hold, got " + print(value),
-       "choose a wider type: hjx::array(value, hjx::int64)");
+       type == DType::key                      ? "make keys with hjx::random::key(seed)"
+       : std::holds_alternative<double>(value) ? "choose a floating type: hjx::array(value, hjx::float32)"
+                                               : "choose a wider type: hjx::array(value, hjx::int64)");
 }
 
 const Storage &detail::storageOf(const Array &array, const char *op, Where where) {
-  ArrayImpl &impl = Access::checked(array, op, where);
+  ArrayImpl &impl = Access::alive(array, op, where);
   if (!impl.storage && impl.literal)
     failToFit(*impl.literal, impl.dtype, op, where);
   if (!impl.storage)
@@ -134,6 +168,7 @@ const Storage &detail::storageOf(const Array &array, const char *op, Where where
 
 Array detail::fromMemory(const void *data, size_t count, DType from, const Shape *shape, const DType *type, Where where) {
   Aval aval{type ? *type : from, shape ? *shape : Shape{static_cast<int64_t>(count)}};
+  checkShape(aval.shape, "array", where);
   if (aval.shape.size() != static_cast<int64_t>(count))
     fail(where, "array", "expected " + std::to_string(aval.shape.size()) + " numbers for shape " + to_string(aval.shape) +
                              ", got " + std::to_string(count),
@@ -208,6 +243,7 @@ Array detail::fromNested(const Nested &values, const DType *type, Where where) {
 
 Array hjx::from_bytes(std::span<const std::byte> bytes, const Shape &shape, DType type, Where where) {
   Aval aval{type, shape};
+  checkShape(shape, "from_bytes", where);
   int64_t expected = shape.size() * item_size(type);
   if (static_cast<int64_t>(bytes.size()) != expected)
     fail(where, "from_bytes", "expected " + std::to_string(expected) + " bytes for " + describe(aval) + ", got " +
@@ -219,6 +255,7 @@ Array hjx::from_bytes(std::span<const std::byte> bytes, const Shape &shape, DTyp
 }
 
 Array hjx::abstract(const Shape &shape, DType type, Where where) {
+  checkShape(shape, "abstract", where);
   auto impl = std::make_shared<ArrayImpl>();
   impl->dtype = type;
   impl->shape = shape;
@@ -235,22 +272,32 @@ std::span<const std::byte> Array::bytes(Where where) const {
   return {storage->as<std::byte>(), static_cast<size_t>(storage->sizeBytes())};
 }
 
-void Array::read(void *to, DType type, int64_t count, Where where) const {
-  const char *op = count == 1 ? "item" : "to_vector";
-  ArrayImpl &impl = Access::checked(*this, op, where);
-  if (count != impl.shape.size())
-    fail(where, op, "expected an array of one element, got " + describe(*this), "use to_vector, or index the array first");
+int64_t Array::countToRead(const char *op, Where where) const {
+  ArrayImpl &impl = Access::alive(*this, op, where);
   if (impl.value)
     fail(where, op,
          "the value of the traced " + describe(*this) + " is not known while the program is recorded",
          "return it from the traced function and read it there; to branch on it use hjx::cond or hjx::where");
+  return impl.shape.size();
+}
+
+void Array::read(const char *op, void *to, DType type, Where where) const {
+  int64_t count = countToRead(op, where);
+  ArrayImpl &impl = *Access::get(*this);
+  if (count != 1 && std::string_view(op) == "item")
+    fail(where, op, "expected an array of one element, got " + describe(*this), "use to_vector, or index the array first");
   if (impl.dtype == DType::key)
     fail(where, op, "expected numbers, got random keys", "hjx::random::key_data gives their words");
   auto *data = static_cast<std::byte *>(to);
+  auto failToRead = [&](const Literal &value) {
+    fail(where, op, "expected " + std::string(name(type)) + " elements, got " + describe(*this) + " with the value " + print(value),
+         type == DType::bool_      ? "compare with 0, or say astype(hjx::bool_)"
+         : is_floating(impl.dtype) ? "ask for floats, or convert first: x.astype(hjx::" + std::string(name(type)) + ")"
+                                   : "ask for a wider type");
+  };
   if (impl.literal) { // Not through int32 or float32: the number is kept exactly.
     if (!writeElement(data, type, 0, *impl.literal))
-      fail(where, op, "expected a value that " + std::string(name(type)) + " can hold, got " + print(*impl.literal),
-           std::holds_alternative<double>(*impl.literal) ? "ask for a float, or say astype first" : "ask for a wider type");
+      failToRead(*impl.literal);
     return;
   }
   const Storage &storage = storageOf(*this, op, where);
@@ -260,24 +307,22 @@ void Array::read(void *to, DType type, int64_t count, Where where) const {
   }
   for (int64_t i = 0; i < count; ++i) {
     Literal value = readElement(storage->as<std::byte>(), impl.dtype, i);
-    if (type == DType::bool_ && impl.dtype != DType::bool_)
-      fail(where, op, "expected bool elements, got " + describe(*this), "compare with 0, or say astype(hjx::bool_)");
-    if (!writeElement(data, type, i, value))
-      fail(where, op, "expected a value that " + std::string(name(type)) + " can hold, got " + print(value),
-           is_floating(impl.dtype) ? "ask for a float, or say astype first" : "ask for a wider type");
+    if (type == DType::bool_ || !writeElement(data, type, i, value))
+      failToRead(value);
   }
 }
 
+// The condition of an `if` cannot know its line: messages name the array's own.
 Array::operator bool() const {
-  Where where = impl ? impl->where : Where::current();
-  ArrayImpl &array = Access::checked(*this, "bool", where);
+  Where where = impl ? impl->where : Where();
+  ArrayImpl &array = Access::alive(*this, "bool", where);
   if (array.value)
     fail(where, "bool",
          "the value of the traced " + describe(*this) +
-             " is not known while the program is recorded; a C++ condition cannot depend on it",
+             " made here is not known while the program is recorded; a C++ condition cannot depend on it",
          "use hjx::where to choose between values, hjx::cond to choose between computations");
   if (array.shape.size() != 1 || array.dtype != DType::bool_)
-    fail(where, "bool", "expected a bool scalar as a condition, got " + describe(*this),
-         "reduce it with hjx::all or hjx::any");
+    fail(where, "bool", "expected a bool scalar as a condition, got the " + describe(*this) + " made here",
+         array.shape.size() == 1 ? "compare it: x != 0" : "reduce it with hjx::all or hjx::any");
   return item<bool>(where);
 }

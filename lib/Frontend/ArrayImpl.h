@@ -56,6 +56,8 @@ struct Access {
   static const std::shared_ptr<ArrayImpl> &get(const Array &array) { return array.impl; }
   /// Throws for an array without value, or one that was donated.
   static ArrayImpl &checked(const Array &array, const char *op, Where where);
+  /// Also throws for a traced array whose trace has ended.
+  static ArrayImpl &alive(const Array &array, const char *op, Where where);
 };
 
 /// The element type, shape and weakness of an array.
@@ -83,6 +85,9 @@ uint64_t latestSerial();
 /// Uninitialised storage for an array; throws when there is no memory.
 Storage allocate(const Aval &aval, Where where);
 
+/// Throws unless sizes are not negative and their product can be counted.
+void checkShape(const Shape &shape, const char *op, Where where);
+
 /// The storage of a concrete array; throws for others.
 const Storage &storageOf(const Array &array, const char *op, Where where);
 
@@ -91,6 +96,12 @@ const Storage &storageOf(const Array &array, const char *op, Where where);
 /// (false) numbers that the type cannot hold.
 Literal readElement(const std::byte *data, DType type, int64_t index);
 bool writeElement(std::byte *data, DType type, int64_t index, Literal value);
+
+/// "train.cpp:42"; empty for no place.
+std::string placeOf(const Where &where);
+
+/// A number as one writes it: "2.5", "300".
+std::string print(const Literal &value);
 
 /// Throws hjx::Error "where: op: message" with a remedy.
 [[noreturn]] void fail(Where where, const std::string &op, const std::string &message,

@@ -109,7 +109,7 @@ int64_t lengthOf(const char *op, Where where, const ArrayList &xs, const std::ve
     const Shape &shape = xs[i].shape(where);
     if (shape.ndim() == 0)
       fail(where, op, "expected xs with a leading axis, got the scalar " + describe(xs[i]) + " in " + paths[i],
-           "use the value inside the body without passing it");
+           "use the value inside the function without passing it");
     if (length >= 0 && shape[0] != length)
       fail(where, op, "expected one leading size in all xs, got " + std::to_string(length) + " in " + paths[0] + " and " +
                           std::to_string(shape[0]) + " in " + paths[i],
@@ -161,18 +161,30 @@ ArrayList scanFlat(const CarryCheck &check, const ArrayList &init, const ArrayLi
 // while_loop
 //===----------------------------------------------------------------------===//
 
+Array loopBound(const Array &bound, Where where) {
+  Aval aval = avalOf(bound, "fori_loop", where);
+  if (!is_integer(aval.dtype) || aval.shape.ndim() != 0)
+    fail(where, "fori_loop", "expected integer scalars as bounds, got " + describe(aval), "convert or index them first");
+  return bound.astype(int32, where);
+}
+
 static RecordedRegion recordCondition(OpScope &op, const CarryCheck &check, ArrayRef<Aval> carry, FlatFunction condition) {
   Frame frame(op.session(), Frame::Kind::Region, carry, op.where());
   ArrayList predicate = condition(frame.arguments());
   OpScope inner(check.op, check.where);
   Aval aval = avalOf(predicate.front(), check.op, check.where);
   if (aval.dtype != DType::bool_ || aval.shape.ndim() != 0)
-    inner.fail("expected a condition that returns a bool scalar, got " + describe(aval), "reduce it with hjx::all or hjx::any");
+    inner.fail("expected a condition that returns a bool scalar, got " + describe(aval),
+               aval.shape.ndim() ? "reduce it with hjx::all or hjx::any" : "compare it with a number");
   yieldAs(inner, predicate, {});
   return {frame.take(), SmallVector<Value>(frame.captures()), {aval}};
 }
 
-ArrayList whileFlat(const CarryCheck &check, const ArrayList &init, int64_t maxTrip, FlatFunction condition, FlatFunction body) {
+ArrayList whileFlat(const CarryCheck &check, const ArrayList &init, std::optional<int64_t> maxTrip, FlatFunction condition,
+                    FlatFunction body) {
+  if (maxTrip && *maxTrip < 0)
+    fail(check.where, check.op, "expected a max_trip that is not negative, got " + std::to_string(*maxTrip),
+         "leave it out for a loop without a bound");
   return stage(check.op, check.where, init, [&](const ArrayList &init) {
     OpScope op(check.op, check.where);
     std::vector<Aval> carry = avalsOf(init, op);
@@ -180,7 +192,7 @@ ArrayList whileFlat(const CarryCheck &check, const ArrayList &init, int64_t maxT
     RecordedRegion test = recordCondition(op, check, carry, condition);
     SmallVector<Type> types = llvm::map_to_vector(carry, [&](const Aval &aval) -> Type { return typeOf(op, aval); });
     auto whileOp = ir::WhileOp::create(op.builder(), types, test.captures, loop.captures, valuesOf(op, convertAll(op, init, carry)),
-                                       maxTrip < 0 ? IntegerAttr() : op.builder().getI64IntegerAttr(maxTrip));
+                                       maxTrip ? op.builder().getI64IntegerAttr(*maxTrip) : IntegerAttr());
     whileOp.getCond().takeBody(*test.body);
     whileOp.getBody().takeBody(*loop.body);
     return wrapAll(op, whileOp.getResults(), carry);
@@ -214,13 +226,17 @@ RecordedBranch recordBranch(OpScope &op, ArrayRef<Aval> operands, FlatFunction f
 /// The types of all branches' results; weak ones give way.
 std::vector<Aval> commonResults(OpScope &op, ArrayRef<RecordedBranch> branches, const std::vector<std::string> &paths) {
   std::vector<Aval> common = branches.front().region.results;
+  auto nameOf = [&](size_t number) { // Branches of cond are false, true.
+    bool isCond = StringRef(op.name()) == "cond";
+    return isCond ? std::string(number ? "on_true" : "on_false") : "branch " + std::to_string(number);
+  };
   for (auto [number, branch] : llvm::enumerate(branches))
     for (size_t i = 0; i < common.size(); ++i) {
       const Aval &other = branch.region.results[i];
       std::optional<Aval> type = carryType(common[i], other);
       if (!type)
-        op.fail("expected branches with results of one type, got " + describe(common[i]) + " and " + describe(other) +
-                    " (branch " + std::to_string(number) + ") in " + paths[i],
+        op.fail("expected branches with results of one type, got " + describe(other) + " from " + nameOf(number) + " and " +
+                    describe(common[i]) + " from " + nameOf(0) + " in " + paths[i],
                 "convert or reshape the result of one branch");
       common[i] = *type;
       common[i].isWeak &= other.isWeak;

@@ -10,15 +10,21 @@ using namespace mlir;
 using namespace hjx;
 using namespace hjx::detail;
 
-static void checkShape(OpScope &op, const Shape &shape) {
-  for (int64_t size : shape)
-    if (size < 0)
-      op.fail("expected sizes that are not negative, got shape " + to_string(shape), "compute the shape from x.shape()");
+static void checkNumbers(OpScope &op, DType type) {
+  if (type == DType::key)
+    op.fail("expected a type of numbers, got key", "make keys with hjx::random::key(seed)");
+}
+
+static bool fitsIn(int64_t number, DType type) {
+  std::byte element[8];
+  return writeElement(element, type, 0, Literal(number));
 }
 
 Array hjx::full(const Shape &shape, ArrayLike value, std::optional<DType> type) {
   OpScope op("full", value.where);
-  checkShape(op, shape);
+  checkShape(shape, op.name(), op.where());
+  if (type && value.array.dtype(value.where) != *type)
+    checkNumbers(op, *type);
   Operand scalar = type ? useAs(op, value.array, *type) : op.use(value.array);
   Operand result = broadcastTo(op, scalar, shape.vec());
   result.isWeak = false;
@@ -27,13 +33,15 @@ Array hjx::full(const Shape &shape, ArrayLike value, std::optional<DType> type) 
 
 Array hjx::zeros(const Shape &shape, DType type, Where where) {
   OpScope op("zeros", where);
-  checkShape(op, shape);
+  checkShape(shape, op.name(), op.where());
+  checkNumbers(op, type);
   return op.finish(splat(op, 0, type, shape.vec()));
 }
 
 Array hjx::ones(const Shape &shape, DType type, Where where) {
   OpScope op("ones", where);
-  checkShape(op, shape);
+  checkShape(shape, op.name(), op.where());
+  checkNumbers(op, type);
   return op.finish(splat(op, 1, type, shape.vec()));
 }
 
@@ -41,12 +49,14 @@ Array hjx::zeros_like(ArrayLike x) { return full_like(x, 0); }
 Array hjx::ones_like(ArrayLike x) { return full_like(x, 1); }
 Array hjx::full_like(ArrayLike x, ArrayLike value) {
   OpScope op("full_like", x.where);
-  return op.finish(full(x.array.shape(x.where), value, x.array.dtype(x.where)));
+  return op.finish(full(shapeOf(op, x.array), value, x.array.dtype(x.where)));
 }
 
 Array hjx::iota(const Shape &shape, int axis, DType type, Where where) {
   OpScope op("iota", where);
-  checkShape(op, shape);
+  checkShape(shape, op.name(), op.where());
+  if (type == DType::key || type == DType::bool_)
+    op.fail("expected a type that counts, got " + std::string(name(type)), "count in hjx::int32 and convert");
   RankedTensorType result = typeOf({type, shape}, &op.context());
   int64_t dim = normalizeAxis(op, axis, shape.ndim(), "shape " + to_string(shape));
   return op.finish(op.emitAs<ir::IotaOp>(result, {}, {.dimension = op.builder().getI64IntegerAttr(dim)}));
@@ -59,7 +69,10 @@ Array hjx::arange(int64_t start, int64_t stop, int64_t step, DType type, Where w
   if (step == 0)
     op.fail("expected a step other than 0", "count up with 1, down with -1");
   int64_t distance = step > 0 ? stop - start : start - stop, stride = std::abs(step);
-  int64_t count = distance > 0 ? (distance + stride - 1) / stride : 0;
+  int64_t count = distance > 0 ? (distance - 1) / stride + 1 : 0;
+  for (int64_t end : {start, start + (count - 1) * step})
+    if (count > 0 && is_integer(type) && !fitsIn(end, type))
+      op.fail("the number " + std::to_string(end) + " does not fit in " + name(type), "choose a wider type");
   Array indices = iota({count}, 0, type, where);
   if (step != 1)
     indices = indices * step;
@@ -98,7 +111,7 @@ Array hjx::one_hot(ArrayLike labels, int64_t num_classes, DType type) {
 
 static Array triangle(const char *name, const ArrayLike &x, int k, bool isLower) {
   OpScope op(name, x.where);
-  const Shape &shape = x.array.shape(x.where);
+  const Shape &shape = shapeOf(op, x.array);
   if (shape.ndim() < 2)
     op.fail("expected at least two dimensions, got " + describe(x.array), "reshape it to a matrix");
   Shape matrix{shape[shape.ndim() - 2], shape[shape.ndim() - 1]};

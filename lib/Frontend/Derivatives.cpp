@@ -250,13 +250,14 @@ ArrayList push(const LinearMapRef &ref, const ArrayList &tangents) {
   return spread(results, areFloats(map.resultAvals));
 }
 
-ArrayList pull(const LinearMapRef &ref, const ArrayList &cotangents) {
+ArrayList pull(const LinearMapRef &ref, const ArrayList &cotangents, const std::vector<std::string> &paths, Where where) {
   const LinearMap &map = *ref;
-  ArrayList args = map.primals, bars = checkDots(map.call, map.resultAvals, cotangents, "cotangent", nullptr);
+  Call call(map.call.name(), where);
+  ArrayList args = map.primals, bars = checkDots(call, map.resultAvals, cotangents, "cotangent", &paths);
   size_t numPrimals = args.size();
   args.insert(args.end(), bars.begin(), bars.end());
-  ArrayList results = stagePresent(map.call.name(), map.call.where(), args, [&](const ArrayList &args) {
-    OpScope op(map.call.name(), map.call.where());
+  ArrayList results = stagePresent(call.name(), where, args, [&](const ArrayList &args) {
+    OpScope op(call.name(), where);
     ArrayList primals(args.begin(), args.begin() + numPrimals), bars(args.begin() + numPrimals, args.end());
     std::vector<Aval> outAvals = floatsOf(map.primalAvals);
     SmallVector<Value> values = valuesOf(op, withZeros(op, map.resultAvals, bars));

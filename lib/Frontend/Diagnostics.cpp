@@ -24,12 +24,13 @@ static std::string shortType(StringRef type) {
   return dims.empty() ? element : element + "[" + dims + "]";
 }
 
-/// Replaces every tensor<..>; angle brackets nest in key types.
+/// Replaces every tensor<..> and the quotes around it; angle brackets nest in key types.
 static std::string shortTypes(StringRef text) {
   constexpr StringLiteral open("tensor<");
   std::string result;
   for (size_t at; (at = text.find(open)) != StringRef::npos;) {
-    result += text.take_front(at);
+    bool isQuoted = at > 0 && text[at - 1] == '\'';
+    result += text.take_front(at - isQuoted);
     text = text.drop_front(at + open.size());
     size_t end = 0;
     for (int depth = 1; end < text.size(); ++end) {
@@ -40,6 +41,8 @@ static std::string shortTypes(StringRef text) {
     }
     result += shortType(text.take_front(end));
     text = text.drop_front(std::min(end + 1, text.size()));
+    if (isQuoted)
+      text.consume_front("'");
   }
   return result + text.str();
 }
@@ -51,13 +54,42 @@ static StringRef remedyFor(StringRef op, StringRef constraint) {
       .Case("dot_general.C2", "name every dimension once, as contracting or as batching")
       .Case("dot_general.C3", "pair every dimension of one side with one of the other")
       .Case("dot_general.C4", "transpose an operand, or contract other dimensions")
+      .Case("dot_general.C5", "leave the accumulation type out, or choose one of the operands' kind")
       .Case("slice.C1", "give start, limit and strides one entry for each dimension")
       .Case("slice.C2", "keep 0 <= start <= limit <= size in each dimension")
       .Case("slice.C3", "use positive strides, and hjx::flip to reverse")
       .Case("dynamic_slice.C2", "give one size for each dimension, none larger than the dimension")
       .Case("dynamic_update_slice.C2", "the update needs the array's number of dimensions and must fit inside")
       .Case("random_bits.C1", "choose 8, 16, 32 or 64 bits")
-      .Default("see the operation's constraints in docs/generated/hjx.md");
+      .Default("see the operation's constraints in docs/generated/hjx-dialect.md");
+}
+
+Explained explainCompilation(const std::string &diagnostics) {
+  StringRef text = StringRef(diagnostics).split('\n').first;
+  size_t found = text.find("loc(");
+  if (found == StringRef::npos)
+    return {diagnostics, "report this as a bug of hjx, with the program"};
+  text = text.drop_front(found);
+  // The user's file without its folders, as in the message's own place.
+  std::string place;
+  if (text.consume_front("loc(\"")) {
+    auto [file, rest] = text.split("\":");
+    auto [line, after] = rest.split(':');
+    place = " at " + file.rsplit('/').second.str() + ":" + line.str();
+    if (!file.contains('/'))
+      place = " at " + file.str() + ":" + line.str();
+    text = after;
+  }
+  text = text.split("): ").second;
+  std::string subject = "the program" + place + ": ";
+  if (text.consume_front("'")) {
+    StringRef name;
+    std::tie(name, text) = text.split("' op ");
+    name.consume_front("hjx.");
+    subject = name == "func.func" ? "the function" + place + ": " : "the " + name.str() + place + " ";
+  }
+  auto [message, remedy] = text.rsplit("; ");
+  return {subject + shortTypes(message), remedy.empty() ? "see docs/errors.md" : shortTypes(remedy)};
 }
 
 Explained explain(const std::string &diagnostic) {

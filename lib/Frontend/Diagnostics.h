@@ -16,4 +16,8 @@ struct Explained {
 /// becomes "contracting dimensions differ: lhs f32[8,16] ..." and what to do about it.
 Explained explain(const std::string &diagnostic);
 
+/// The same for what a transform or the compiler reports, whose first line is
+///   loc("loss.cpp":12:7): 'hjx.while' op cannot be differentiated in reverse: ..; remedy
+Explained explainCompilation(const std::string &diagnostics);
+
 } // namespace hjx::detail

@@ -5,6 +5,7 @@
 
 #include "lib/Execution/Compiler.h"
 #include "lib/Frontend/Request.h"
+#include "lib/Frontend/Run.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "llvm/Support/FileSystem.h"
@@ -14,7 +15,7 @@ using namespace mlir;
 using namespace hjx;
 using namespace hjx::detail;
 
-static std::string print(ModuleOp module) {
+static std::string textOf(ModuleOp module) {
   std::string text;
   llvm::raw_string_ostream os(text);
   module.print(os, OpPrintingFlags().elideLargeElementsAttrs(64));
@@ -28,9 +29,9 @@ std::string hjx::detail::makeIr(Where where, const ArrayList &args, bool expande
   if (expanded) {
     absl::Status status = expandTransforms(session.module());
     if (!status.ok())
-      call.fail(std::string(status.message()), "");
+      failToCompile(call, status);
   }
-  return print(session.module());
+  return textOf(session.module());
 }
 
 ArrayList hjx::detail::evalShape(Where where, const ArrayList &args, FlatFunction f) {
@@ -58,6 +59,8 @@ void Module::record_function(const std::string &name, const Signature &signature
                              const std::vector<std::string> &resultNames, FlatFunction f, Where where) {
   Session &session = impl->session;
   Call call("Module::add", where);
+  if (name.empty())
+    call.fail("expected a name for the function, got none", "tools call the function by its name");
   if (session.module().lookupSymbol(name))
     call.fail("the module has a function named " + name + " already", "give every function its own name");
   session.recordMain(signature.leaves, f, call, name);
@@ -140,8 +143,8 @@ std::string Module::transformed_text(Where where) const {
   OwningOpRef<ModuleOp> copy = impl->session.module().clone();
   absl::Status status = expandTransforms(*copy);
   if (!status.ok())
-    fail(where, "Module", std::string(status.message()), "");
-  return print(*copy);
+    failToCompile(Call("Module", where), status);
+  return textOf(*copy);
 }
 
 void Module::write(const std::string &path, Where where) const {

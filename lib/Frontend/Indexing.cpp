@@ -48,7 +48,7 @@ Operand wrapPositions(OpScope &op, const Array &positions, int64_t size) {
 }
 
 Plan readSubscript(OpScope &op, const Array &x, ArrayRef<Index> indices) {
-  const Shape shape = x.shape(op.where());
+  const Shape shape = shapeOf(op, x);
   int64_t consumed = 0, ellipses = 0;
   bool hasArrays = false;
   for (const Index &index : indices) {

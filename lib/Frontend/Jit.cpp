@@ -20,7 +20,7 @@ namespace hjx::detail {
 // Keys
 //===----------------------------------------------------------------------===//
 
-JitCall::JitCall(const void *instantiation) {
+JitCall::JitCall(const void *instantiation, Where where) : where(where) {
   key.assign(reinterpret_cast<const char *>(&instantiation), sizeof(instantiation));
 }
 JitCall::~JitCall() = default;
@@ -173,7 +173,8 @@ static std::vector<size_t> donatedLeaves(const JitCache &cache, const JitCall &c
       fail(cache.where, "jit", "cannot donate argument " + std::to_string(number) + " of " + std::to_string(numArguments),
            "count arguments from 0");
     for (size_t i = number ? call.argumentEnds[number - 1] : 0; i < call.argumentEnds[number]; ++i)
-      leaves.push_back(i);
+      if (!llvm::is_contained(leaves, i))
+        leaves.push_back(i);
   }
   return leaves;
 }
@@ -197,7 +198,7 @@ static std::vector<int> assignAliases(func::FuncOp main, const std::vector<size_
 static std::shared_ptr<const JitProgram> compileCall(JitCache &cache, JitCall &call, FlatFunction record,
                                                      std::shared_ptr<const void> &prototype, TreeDef structure) {
   absl::Time start = absl::Now();
-  Call jit("jit", cache.where);
+  Call jit("jit", call.where);
   auto program = std::make_shared<JitProgram>();
   program->arguments = avalsOf(call.leaves, jit);
   program->structure = std::move(structure);
@@ -212,7 +213,7 @@ static std::shared_ptr<const JitProgram> compileCall(JitCache &cache, JitCall &c
   program->lifted = session.lifted();
   auto executable = compile(session.release());
   if (!executable.ok())
-    jit.fail(std::string(executable.status().message()), "");
+    failToCompile(jit, executable.status());
   program->executable = *std::move(executable);
   return cache.insert(call.key, program,
                       {signatureOf(program->arguments), reason, absl::ToDoubleSeconds(absl::Now() - start)});
@@ -232,18 +233,18 @@ static Storage consume(const Array &array, Where where) {
   return storage;
 }
 
-static ArrayList runProgram(const JitCache &cache, const JitProgram &program, const ArrayList &leaves) {
+static ArrayList runProgram(const JitProgram &program, const ArrayList &leaves, Where where) {
   SmallVector<const void *> inputs;
   for (const ArrayList *list : {&leaves, &program.lifted})
     for (const Array &array : *list)
-      inputs.push_back(storageOf(array, "jit", cache.where)->data());
+      inputs.push_back(storageOf(array, "jit", where)->data());
   // Consumed once every argument has been looked at: one array may come twice.
   SmallVector<Storage> donated(leaves.size());
   for (size_t i : program.donated) {
     if (Access::get(leaves[i])->isDonated)
-      fail(cache.where, "jit", "the array " + describe(leaves[i]) + " is donated twice in one call",
+      fail(where, "jit", "the array " + describe(leaves[i]) + " is donated twice in one call",
            "pass a copy for one of the arguments");
-    donated[i] = consume(leaves[i], cache.where);
+    donated[i] = consume(leaves[i], where);
   }
   ArrayList results;
   SmallVector<void *> outputs;
@@ -252,27 +253,27 @@ static ArrayList runProgram(const JitCache &cache, const JitProgram &program, co
     if (int argument = program.aliases[i]; argument >= 0) {
       storage = std::move(donated[argument]);
       if (storage.use_count() > 1) { // Shared with a reshaped array: that one keeps it.
-        Storage copy = allocate(aval, cache.where);
+        Storage copy = allocate(aval, where);
         std::memcpy(copy->data(), storage->data(), storage->sizeBytes());
         storage = std::move(copy);
         inputs[argument] = storage->data();
       }
     } else {
-      storage = allocate(aval, cache.where);
+      storage = allocate(aval, where);
     }
     outputs.push_back(storage->data());
-    results.push_back(makeConcrete(aval, std::move(storage), cache.where));
+    results.push_back(makeConcrete(aval, std::move(storage), where));
   }
   absl::Status status = program.executable->run(absl::MakeConstSpan(inputs.data(), inputs.size()),
                                                 absl::MakeSpan(outputs.data(), outputs.size()));
   if (!status.ok())
-    fail(cache.where, "jit", std::string(status.message()), "");
+    fail(where, "jit", std::string(status.message()), "");
   return results;
 }
 
 /// Inside a trace: a call of a private function.
-static ArrayList recordCall(const JitCache &cache, const ArrayList &leaves, FlatFunction record) {
-  OpScope op("jit", cache.where);
+static ArrayList recordCall(const JitCache &cache, const ArrayList &leaves, FlatFunction record, Where where) {
+  OpScope op("jit", where);
   std::string name = cache.options.name == "main" ? "jit_fn" : cache.options.name;
   TracedFunction traced = op.session().recordFunction(name, avalsOf(leaves, op), record, op);
   auto call = func::CallOp::create(op.builder(), traced.function, operandsOf(op, leaves, traced));
@@ -282,13 +283,13 @@ static ArrayList recordCall(const JitCache &cache, const ArrayList &leaves, Flat
 JitResult callJit(JitCache &cache, JitCall &call, FlatFunction record, std::shared_ptr<const void> &prototype,
                   TreeDef (*structure)(const void *args), const void *args) {
   if (Frame::current()) {
-    ArrayList leaves = recordCall(cache, call.leaves, record);
+    ArrayList leaves = recordCall(cache, call.leaves, record, call.where);
     return {std::move(leaves), prototype};
   }
   std::shared_ptr<const JitProgram> program = cache.find(call.key);
   if (!program)
     program = compileCall(cache, call, record, prototype, structure(args));
-  return {runProgram(cache, *program, call.leaves), program->prototype};
+  return {runProgram(*program, call.leaves, call.where), program->prototype};
 }
 
 } // namespace hjx::detail

@@ -26,7 +26,7 @@ static Array reshaped(OpScope &op, const Array &x, const Shape &shape) {
 
 Array hjx::reshape(ArrayLike x, const Shape &shape) {
   OpScope op("reshape", x.where);
-  Shape sizes = shape, from = x.array.shape(x.where);
+  Shape sizes = shape, from = shapeOf(op, x.array);
   int64_t known = 1;
   int unknown = -1;
   for (int axis = 0; axis < sizes.ndim(); ++axis) {
@@ -50,18 +50,18 @@ Array hjx::ravel(ArrayLike x) { return reshape(x, {-1}); }
 
 Array hjx::expand_dims(ArrayLike x, Axes axes) {
   OpScope op("expand_dims", x.where);
-  std::vector<int64_t> shape = x.array.shape(x.where).vec();
+  std::vector<int64_t> shape = shapeOf(op, x.array).vec();
   if (axes.isAll)
     op.fail("expected at least one axis", "expand_dims(x, 0) adds a leading axis");
   int64_t rank = shape.size() + axes.list.size();
-  for (int64_t axis : normalizeAxes(op, axes, rank, "a result of " + std::to_string(rank) + " axes"))
+  for (int64_t axis : normalizeAxes(op, axes, rank, "a result of " + plural(rank, "axis", "axes")))
     shape.insert(shape.begin() + axis, 1);
   return reshaped(op, x.array, shape);
 }
 
 Array hjx::squeeze(ArrayLike x, Axes axes) {
   OpScope op("squeeze", x.where);
-  const Shape &shape = x.array.shape(x.where);
+  const Shape &shape = shapeOf(op, x.array);
   SmallVector<int64_t> removed;
   if (axes.isAll) {
     for (int axis = 0; axis < shape.ndim(); ++axis)
@@ -82,17 +82,8 @@ Array hjx::squeeze(ArrayLike x, Axes axes) {
 
 Array hjx::broadcast_to(ArrayLike x, const Shape &shape) {
   OpScope op("broadcast_to", x.where);
-  Operand operand = op.use(x.array);
-  SmallVector<int64_t> target(shape.begin(), shape.end());
-  bool fits = operand.rank() <= shape.ndim();
-  for (int64_t i = 1; fits && i <= operand.rank(); ++i) {
-    int64_t size = operand.shape()[operand.rank() - i];
-    fits = size == 1 || size == target[target.size() - i];
-  }
-  if (!fits)
-    op.fail("cannot broadcast " + describe(operand) + " to shape " + to_string(shape),
-            "axes match from the last, and only size 1 repeats");
-  return op.finish(broadcastTo(op, operand, target));
+  checkShape(shape, op.name(), op.where());
+  return op.finish(broadcastTo(op, op.use(x.array), shape.vec()));
 }
 
 //===----------------------------------------------------------------------===//
@@ -110,8 +101,8 @@ Array hjx::transpose(ArrayLike x, Axes axes) {
     for (int axis : axes.list)
       permutation.push_back(normalizeAxis(op, axis, operand.rank(), describe(operand)));
     if (static_cast<int64_t>(permutation.size()) != operand.rank() || !ir::areDistinctDims(permutation, operand.rank()))
-      op.fail("expected a permutation of the " + std::to_string(operand.rank()) + " axes of " + describe(operand) + ", got " +
-                  std::to_string(permutation.size()) + " axes" + (ir::areDistinctDims(permutation, operand.rank()) ? "" : ", one of them twice"),
+      op.fail("expected a permutation of the " + plural(operand.rank(), "axis", "axes") + " of " + describe(operand) + ", got " +
+                  plural(permutation.size(), "axis", "axes") + (ir::areDistinctDims(permutation, operand.rank()) ? "" : ", one of them twice"),
               "name every axis once");
   }
   return op.finish(transposeBy(op, operand, permutation));
@@ -145,7 +136,7 @@ Array hjx::flip(ArrayLike x, Axes axes) {
 
 Array hjx::roll(ArrayLike x, int64_t shift, int axis) {
   OpScope op("roll", x.where);
-  const Shape &shape = x.array.shape(x.where);
+  const Shape &shape = shapeOf(op, x.array);
   int64_t along = normalizeAxis(op, axis, shape.ndim(), describe(x.array)), size = shape[along];
   int64_t offset = size ? ((shift % size) + size) % size : 0;
   if (offset == 0)
@@ -158,7 +149,7 @@ Array hjx::repeat(ArrayLike x, int64_t count, int axis) {
   OpScope op("repeat", x.where);
   if (count < 0)
     op.fail("expected a count that is not negative, got " + std::to_string(count), "count 1 changes nothing");
-  std::vector<int64_t> shape = x.array.shape(x.where).vec();
+  std::vector<int64_t> shape = shapeOf(op, x.array).vec();
   int64_t along = normalizeAxis(op, axis, shape.size(), describe(x.array));
   std::vector<int64_t> spread = shape;
   spread.insert(spread.begin() + along + 1, count);
@@ -168,7 +159,7 @@ Array hjx::repeat(ArrayLike x, int64_t count, int axis) {
 
 Array hjx::tile(ArrayLike x, const std::vector<int64_t> &counts) {
   OpScope op("tile", x.where);
-  std::vector<int64_t> sizes = x.array.shape(x.where).vec(), repeats = counts;
+  std::vector<int64_t> sizes = shapeOf(op, x.array).vec(), repeats = counts;
   for (int64_t count : counts)
     if (count < 0)
       op.fail("expected counts that are not negative, got " + std::to_string(count), "count 1 changes nothing");
@@ -218,19 +209,19 @@ Array hjx::stack(const std::vector<Array> &arrays, int axis, Where where) {
     op.fail("expected at least one array", "an empty list has no element type");
   std::vector<Array> expanded;
   for (auto [i, array] : llvm::enumerate(arrays)) {
-    if (array.shape(where) != arrays.front().shape(where))
+    if (shapeOf(op, array) != shapeOf(op, arrays.front()))
       op.fail("expected arrays of one shape, got " + describe(arrays.front()) + " and " + describe(array) + " at position " +
                   std::to_string(i),
               "broadcast them to one shape first");
     expanded.push_back(expand_dims(array, axis));
   }
   int64_t rank = arrays.front().ndim(where) + 1;
-  return op.finish(concatenate(expanded, normalizeAxis(op, axis, rank, "a result of " + std::to_string(rank) + " axes")));
+  return op.finish(concatenate(expanded, normalizeAxis(op, axis, rank, "a result of " + plural(rank, "axis", "axes"))));
 }
 
 std::vector<Array> hjx::split(ArrayLike x, int count, int axis) {
   OpScope op("split", x.where);
-  const Shape &shape = x.array.shape(x.where);
+  const Shape &shape = shapeOf(op, x.array);
   int64_t along = normalizeAxis(op, axis, shape.ndim(), describe(x.array));
   if (count <= 0 || shape[along] % count != 0)
     op.fail("cannot split axis " + std::to_string(along) + " of " + describe(x.array) + " into " + std::to_string(count) +
@@ -244,7 +235,7 @@ std::vector<Array> hjx::split(ArrayLike x, int count, int axis) {
 
 std::vector<Array> hjx::split(ArrayLike x, const std::vector<int64_t> &indices, int axis) {
   OpScope op("split", x.where);
-  std::vector<int64_t> shape = x.array.shape(x.where).vec(), ends = indices;
+  std::vector<int64_t> shape = shapeOf(op, x.array).vec(), ends = indices;
   int64_t along = normalizeAxis(op, axis, shape.size(), describe(x.array));
   ends.push_back(shape[along]);
   std::vector<Array> pieces;
@@ -264,7 +255,7 @@ Array hjx::pad(ArrayLike x, const std::vector<std::pair<int64_t, int64_t>> &widt
   OpScope op("pad", x.where);
   Operand operand = op.use(x.array);
   if (static_cast<int64_t>(widths.size()) != operand.rank())
-    op.fail("expected one pair of widths for each of the " + std::to_string(operand.rank()) + " axes of " + describe(operand) +
+    op.fail("expected one pair of widths for each axis of " + describe(operand) +
                 ", got " + std::to_string(widths.size()),
             "write {0, 0} for axes to leave alone");
   SmallVector<int64_t> low, high, interior(operand.rank(), 0);
@@ -276,6 +267,8 @@ Array hjx::pad(ArrayLike x, const std::vector<std::pair<int64_t, int64_t>> &widt
     high.push_back(after);
   }
   Operand fill = useAs(op, value.array, operand.dtype());
+  if (fill.rank() != 0)
+    op.fail("expected a scalar to fill with, got " + describe(fill), "pad with 0 and add the values where they belong");
   fill.isWeak = operand.isWeak;
   return op.finish(op.emit<ir::PadOp>(
       {operand, fill}, {.high = dims(op, high), .interior = dims(op, interior), .low = dims(op, low)}));

@@ -55,6 +55,9 @@ Operand OpScope::use(const Array &array) {
 Array OpScope::wrap(const Operand &operand) { return frame().wrap(operand.value, operand.isWeak, place); }
 
 Operation *OpScope::create(OperationState &state) {
+  for (Type type : state.types)
+    if (auto array = dyn_cast<RankedTensorType>(type))
+      checkShape(Shape(array.getShape().begin(), array.getShape().end()), opName, place);
   Operation *op = builder().create(state);
   if (failed(op->getName().verifyInvariants(op))) {
     op->erase();

@@ -32,9 +32,11 @@ Operand useAs(OpScope &op, const Array &array, DType type) {
   Aval aval{type, impl.shape, impl.isWeak};
   Storage storage = allocate(aval, op.where());
   if (!writeElement(storage->as<std::byte>(), type, 0, *impl.literal))
-    op.fail("the number " + std::visit([](auto n) { return std::to_string(n); }, *impl.literal) +
-                " does not fit in " + name(type) + ", the type of the other operand",
-            "convert the array to a wider type first: x.astype(hjx::int64)");
+    op.fail("the number " + print(*impl.literal) + " does not fit in " + name(type) + ", the type of the other operand",
+            type == DType::key ? "hjx::random::bits turns keys into numbers"
+            : std::holds_alternative<double>(*impl.literal)
+                ? "convert the array to a floating type first: x.astype(hjx::float32)"
+                : "convert the array to a wider type first: x.astype(hjx::int64)");
   Array number = makeConcrete(aval, std::move(storage), op.where());
   // The constant is as old as the number it stands for.
   Access::get(number)->serial = impl.serial;
@@ -47,7 +49,7 @@ SmallVector<Operand> promote(OpScope &op, ArrayRef<Array> arrays, bool inexact) 
   for (const Array &array : arrays) {
     ArrayImpl &impl = Access::checked(array, op.name(), op.where());
     if (impl.dtype == DType::key)
-      op.fail("expected numbers, got random keys " + describe(array), "hjx::random::bits turns keys into numbers");
+      op.fail("expected numbers, got random keys: " + describe(array), "hjx::random::bits turns keys into numbers");
     types.push_back({impl.dtype, impl.isWeak});
   }
   Promoted common = promote(types);
@@ -104,9 +106,16 @@ Operand broadcastInDim(OpScope &op, Operand x, ArrayRef<int64_t> shape, ArrayRef
 }
 
 Operand broadcastTo(OpScope &op, Operand x, ArrayRef<int64_t> shape) {
+  int64_t shift = static_cast<int64_t>(shape.size()) - x.rank();
+  bool fits = shift >= 0;
+  for (int64_t i = 0; fits && i < x.rank(); ++i)
+    fits = x.shape()[i] == 1 || x.shape()[i] == shape[i + shift];
+  if (!fits)
+    op.fail("cannot broadcast " + describe(x) + " to shape " + to_string(Shape(shape.begin(), shape.end())),
+            "axes match from the last, and only size 1 repeats");
   SmallVector<int64_t> resultDims;
   for (int64_t i = 0; i < x.rank(); ++i)
-    resultDims.push_back(shape.size() - x.rank() + i);
+    resultDims.push_back(shift + i);
   return broadcastInDim(op, x, shape, resultDims);
 }
 

@@ -44,5 +44,12 @@ Operand reshapeTo(OpScope &op, Operand x, llvm::ArrayRef<int64_t> shape);
 Operand transposeBy(OpScope &op, Operand x, llvm::ArrayRef<int64_t> permutation);
 
 std::string describe(const Operand &operand);
+/// "1 axis", "2 axes"
+inline std::string plural(int64_t count, const char *one, const char *many) {
+  return std::to_string(count) + " " + (count == 1 ? one : many);
+}
+
+/// The shape of an argument of the call.
+inline const Shape &shapeOf(const Call &op, const Array &x) { return Access::checked(x, op.name(), op.where()).shape; }
 
 } // namespace hjx::detail

@@ -16,6 +16,11 @@ ArrayList stage(const char *op, Where where, const ArrayList &args, FlatFunction
   return compileAndRun(session, args, results, call);
 }
 
+Array compositeFlat(const char *name, Where where, FlatFunction body) {
+  OpScope op(name, where);
+  return op.finish(body({}).front());
+}
+
 std::vector<Aval> avalsOf(const ArrayList &arrays, const Call &call) {
   std::vector<Aval> avals;
   for (const Array &array : arrays)

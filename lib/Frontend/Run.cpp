@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/Frontend/Run.h"
 
+#include "lib/Frontend/Diagnostics.h"
+
 using namespace mlir;
 
 namespace hjx::detail {
 
-std::string textOf(ModuleOp module) {
+/// Without locations, equal programs have equal text wherever they are written.
+static std::string textOf(ModuleOp module, bool hasLocations = false) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  module.print(os, OpPrintingFlags().assumeVerified());
+  module.print(os, OpPrintingFlags().assumeVerified().enableDebugInfo(hasLocations));
   return text;
+}
+
+void failToCompile(const Call &call, const absl::Status &status) {
+  Explained explained = explainCompilation(std::string(status.message()));
+  call.fail(explained.message, explained.help);
 }
 
 std::vector<Array> run(const Executable &executable, ArrayRef<Array> inputs, ArrayRef<Aval> results,
@@ -34,8 +42,8 @@ std::vector<Array> run(const Executable &executable, ArrayRef<Array> inputs, Arr
 std::vector<Array> compileAndRun(Session &session, ArrayRef<Array> arguments, ArrayRef<Aval> results,
                                  const Call &call) {
   auto executable = findOrCompile(textOf(session.module()));
-  if (!executable.ok())
-    call.fail(std::string(executable.status().message()), "");
+  if (!executable.ok()) // Again with locations, for the message.
+    failToCompile(call, findOrCompile(textOf(session.module(), /*hasLocations=*/true)).status());
   std::vector<Array> inputs(arguments.begin(), arguments.end());
   inputs.insert(inputs.end(), session.lifted().begin(), session.lifted().end());
   return run(**executable, inputs, results, call);

@@ -8,8 +8,8 @@
 
 namespace hjx::detail {
 
-/// @main's text without locations: equal programs have equal text.
-std::string textOf(mlir::ModuleOp module);
+/// Throws what the compiler said, in the user's words.
+[[noreturn]] void failToCompile(const Call &call, const absl::Status &status);
 
 /// The values of a program's results; the inputs are those of @main, lifted arrays last.
 std::vector<Array> run(const Executable &executable, llvm::ArrayRef<Array> inputs, llvm::ArrayRef<Aval> results,

@@ -82,7 +82,7 @@ Location locationOf(Where where, MLIRContext *context) {
 Frame *Frame::current() { return currentFrame; }
 
 Frame::Frame(Session &session, Kind kind, llvm::ArrayRef<Aval> arguments, Where where)
-    : session(session), parent(currentFrame), kind(kind),
+    : session(session), parent(currentFrame), kind(kind), place(where),
       builder(locationOf(where, &session.context()), &session.context()), body(std::make_unique<Region>()),
       tag(std::make_shared<FrameTag>(FrameTag{this})), avals(arguments.begin(), arguments.end()), outerScope(std::exchange(OpScope::current(), nullptr)) {
   Block &block = body->emplaceBlock();
@@ -102,7 +102,7 @@ std::vector<Array> Frame::arguments() const {
   unsigned first = kind == Kind::Region ? captured.size() : 0;
   std::vector<Array> arrays;
   for (auto [i, aval] : llvm::enumerate(avals))
-    arrays.push_back(const_cast<Frame *>(this)->wrap(block()->getArgument(first + i), aval.isWeak, Where()));
+    arrays.push_back(const_cast<Frame *>(this)->wrap(block()->getArgument(first + i), aval.isWeak, place));
   return arrays;
 }
 
@@ -172,8 +172,7 @@ Value Frame::use(const Array &array, const Call &call) {
   if (impl.value) {
     Frame *owner = impl.trace->frame;
     if (!owner || !owner->encloses(this))
-      call.fail("the traced " + describe(array) + ", made at " + std::string(impl.where.file_name()) + ":" +
-                  std::to_string(impl.where.line()) + ", has leaked out of the function that was traced",
+      call.fail("the traced " + describe(array) + ", made at " + placeOf(impl.where) + ", has leaked out of the function that was traced",
               "return it from that function instead of storing it elsewhere");
     return capture(Value::getFromOpaquePointer(impl.value), *owner);
   }

@@ -106,6 +106,7 @@ public:
   Session &session;
   Frame *const parent;
   const Kind kind;
+  const Where place; ///< Of the call that records: where arguments come from.
   mlir::ImplicitLocOpBuilder builder;
 
 private:

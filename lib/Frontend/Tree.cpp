@@ -110,7 +110,7 @@ void detail::checkSameStructure(const TreeDef &expected, const TreeDef &got, con
   std::string difference = expected.difference(got);
   if (!difference.empty())
     fail(where, op, "expected one structure of " + what + ", they differ at " + difference,
-         "return containers of the same length and the same numbers and strings");
+         "use the same containers, lengths, numbers and strings in both");
 }
 
 void detail::checkLeafCount(size_t expected, size_t got, Where where) {

@@ -39,7 +39,7 @@ void AxisReader::enterChild() {
   if (!level.tree->isList)
     return;
   if (level.next >= level.tree->children.size())
-    fail(where, "vmap", std::string(what) + " has " + std::to_string(level.next) + " entries for a struct with more fields",
+    fail(where, "vmap", "expected an entry in " + std::string(what) + " for each field of a struct, got " + std::to_string(level.next),
          "give one entry for each field, or one axis for all");
   current = &level.tree->children[level.next++];
 }
@@ -48,7 +48,12 @@ void AxisReader::child(const char *) { enterChild(); }
 void AxisReader::child(const std::string &) { enterChild(); }
 
 void AxisReader::end() {
-  current = levels.back().tree;
+  const Level &level = levels.back();
+  if (level.tree->isList && level.next < level.tree->children.size())
+    fail(where, "vmap", "expected " + std::to_string(level.next) + " entries in " + what + " for a struct, got " +
+                            std::to_string(level.tree->children.size()),
+         "give one entry for each field, or one axis for all");
+  current = level.tree;
   levels.pop_back();
 }
 
@@ -113,7 +118,7 @@ ArrayList vmapFlat(Where where, const ArrayList &args, const std::vector<int> &i
         out.push_back(-1);
       } else {
         int64_t rank = avals[i].shape.ndim() + 1;
-        out.push_back(normalizeAxis(op, outAxes[i], rank, "a result of " + std::to_string(rank) + " axes"));
+        out.push_back(normalizeAxis(op, outAxes[i], rank, "a result of " + plural(rank, "axis", "axes")));
         std::vector<int64_t> shape = avals[i].shape.vec();
         shape.insert(shape.begin() + out.back(), mapped.size);
         avals[i].shape = shape;

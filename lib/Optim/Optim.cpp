@@ -12,20 +12,29 @@ static Array biasCorrection(double b, const Array &count, const Array &moment) {
   return 1.0 - power(b, count.astype(moment.dtype() == float64 ? float64 : float32));
 }
 
+static std::string describe(const Array &x) { return short_name(x.dtype()) + to_string(x.shape()); }
+
 Array detail::adamwLeaf(const Array &grad, Array &mu, Array &nu, const Array &parameter, const Array &count,
-                        const Array &learningRate, const AdamWOptions &options) {
+                        const ArrayLike &learningRate, const AdamWOptions &options) {
+  for (const Array *x : {&grad, static_cast<const Array *>(&mu), static_cast<const Array *>(&nu)})
+    if (x->shape(learningRate.where) != parameter.shape(learningRate.where))
+      throw Error("optim::adamw: expected gradients and moments of the parameter's shape " + describe(parameter) + ", got " +
+                      describe(*x),
+                  "take the state from adamw_init and gradients from grad, of the same parameters", learningRate.where);
   mu = options.b1 * mu + (1 - options.b1) * grad;
   nu = options.b2 * nu + (1 - options.b2) * square(grad);
   Array direction = mu / biasCorrection(options.b1, count, mu) /
                     (sqrt(nu / biasCorrection(options.b2, count, nu)) + options.eps);
   if (options.weight_decay != 0 && (!options.mask || options.mask(parameter)))
     direction = direction + options.weight_decay * parameter;
-  return -(learningRate * direction);
+  return -(learningRate.array * direction);
 }
 
-Array detail::sumOfSquares(const std::vector<Array> &leaves) {
+Array detail::sumOfSquares(const std::vector<Array> &leaves, Where where) {
   Array total = zeros({});
   for (const Array &leaf : leaves) {
+    if (!is_floating(leaf.dtype()))
+      throw Error("optim::global_norm: expected floating leaves, got " + describe(leaf), "leave integers out of the tree", where);
     Array wide = leaf.dtype() == float64 ? leaf : leaf.astype(float32);
     total = total + sum(square(wide));
   }
@@ -33,8 +42,8 @@ Array detail::sumOfSquares(const std::vector<Array> &leaves) {
 }
 
 std::pair<Array, Array> detail::clipFactor(const std::vector<Array> &leaves, const ArrayLike &maxNorm) {
-  Array norm = sqrt(sumOfSquares(leaves));
-  return {where(norm < maxNorm, 1.0, maxNorm / norm), norm};
+  Array norm = sqrt(sumOfSquares(leaves, maxNorm.where));
+  return {hjx::where(norm < maxNorm, 1.0, maxNorm / norm), norm};
 }
 
 Array warmup_cosine_decay_schedule(ArrayLike step, double init, double peak, int64_t warmup_steps, int64_t decay_steps,

@@ -40,9 +40,9 @@ TEST(FrontendArray, ItemConvertsOrRefuses) {
   EXPECT_EQ(array(2.5f).item<double>(), 2.5);
   EXPECT_EQ(Array(0.1).item<double>(), 0.1) << "a literal keeps all digits";
   EXPECT_EQ(array({1, 2}).to_vector<double>(), (std::vector<double>{1, 2}));
-  EXPECT_HJX_ERROR(array(2.5f).item<int>(), "item: expected a value that int32 can hold, got 2.500000\n"
-                                            "  help: ask for a float, or say astype first");
-  EXPECT_HJX_ERROR(array(300).item<uint8_t>(), "item: expected a value that uint8 can hold, got 300\n"
+  EXPECT_HJX_ERROR(array(2.5f).item<int>(), "item: expected int32 elements, got f32 with the value 2.5\n"
+                                            "  help: ask for floats, or convert first: x.astype(hjx::int32)");
+  EXPECT_HJX_ERROR(array(300).item<uint8_t>(), "item: expected uint8 elements, got i32 with the value 300\n"
                                                "  help: ask for a wider type");
   EXPECT_HJX_ERROR(array({1, 2}).item<int>(), "item: expected an array of one element, got i32[2]\n"
                                               "  help: use to_vector, or index the array first");
@@ -86,7 +86,7 @@ TEST(FrontendArray, NumbersAreWeak) {
 
 TEST(FrontendArray, ConditionsNeedConcreteBools) {
   EXPECT_TRUE(bool(array(2) > 1));
-  EXPECT_HJX_ERROR(bool(array({1, 2}) > 1), "bool: expected a bool scalar as a condition, got bool[2]\n"
+  EXPECT_HJX_ERROR(bool(array({1, 2}) > 1), "bool: expected a bool scalar as a condition, got the bool[2] made here\n"
                                             "  help: reduce it with hjx::all or hjx::any");
 }
 

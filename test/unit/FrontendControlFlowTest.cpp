@@ -82,7 +82,7 @@ TEST(FrontendControlFlow, ErrorsNameTheLeaf) {
                         zeros({3})),
                    "scan: expected one structure of the carry before and after the body, they differ at carry: a map of 1 "
                    "against a map of 2\n"
-                   "  help: return containers of the same length and the same numbers and strings");
+                   "  help: use the same containers, lengths, numbers and strings in both");
   EXPECT_HJX_ERROR(while_loop([](Array x) { return x < 3; }, [](Array x) { return x + 0.5; }, array(1)),
                    "while_loop: the body changes carry: expected i32 as it came in, got f32\n"
                    "  help: give the carry one shape and element type, for example with astype on the initial value");
@@ -98,6 +98,6 @@ TEST(FrontendControlFlow, ErrorsNameTheLeaf) {
                    "  help: reduce it with hjx::all or hjx::any; to choose element by element use hjx::where");
   EXPECT_HJX_ERROR(cond(array(true), [](Array x) { return std::pair(x, x); }, [](Array x) { return std::pair(x, zeros({3})); },
                         array(1.0f)),
-                   "cond: expected branches with results of one type, got f32[3] and f32 (branch 1) in result[1]\n"
+                   "cond: expected branches with results of one type, got f32 from on_true and f32[3] from on_false in result[1]\n"
                    "  help: convert or reshape the result of one branch");
 }

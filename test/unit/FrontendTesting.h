@@ -10,6 +10,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+/// In the text of a message: the file and line of the mistake.
+#define HERE "@HERE"
+
 /// The statement throws an hjx::Error that names its own file and line, then `text`.
 #define EXPECT_HJX_ERROR(statement, text)                                                                     \
   do {                                                                                                        \
@@ -18,25 +21,19 @@
       (void)(statement);                                                                                      \
       ADD_FAILURE() << "expected an error: " << text;                                                         \
     } catch (const hjx::Error &error) {                                                                       \
-      EXPECT_EQ(std::string(error.what()), hjx::testing::fileName(__FILE__) + ":" + std::to_string(hjxLine) + ": " + text); \
-    }                                                                                                         \
-  } while (false)
-
-/// The same for errors whose line is elsewhere: `text` is all after "file:line: ".
-#define EXPECT_HJX_ERROR_ANYWHERE(statement, text)                                                            \
-  do {                                                                                                        \
-    try {                                                                                                     \
-      (void)(statement);                                                                                      \
-      ADD_FAILURE() << "expected an error: " << text;                                                         \
-    } catch (const hjx::Error &error) {                                                                       \
-      std::string what = error.what();                                                                        \
-      EXPECT_EQ(what.substr(what.find(": ") + 2), text);                                                      \
+      EXPECT_EQ(std::string(error.what()), hjx::testing::at(__FILE__, hjxLine, HERE ": " text));               \
     }                                                                                                         \
   } while (false)
 
 namespace hjx::testing {
 
-inline std::string fileName(std::string path) { return path.substr(path.rfind('/') + 1); }
+/// `text` with the place in place of HERE.
+inline std::string at(std::string path, int line, std::string text) {
+  std::string place = path.substr(path.rfind('/') + 1) + ":" + std::to_string(line);
+  for (size_t found; (found = text.find(HERE)) != std::string::npos;)
+    text.replace(found, std::string_view(HERE).size(), place);
+  return text;
+}
 
 /// Equal types, and elements within a relative and absolute distance.
 inline ::testing::AssertionResult isClose(const Array &got, const Array &expected, double tolerance = 1e-6) {

@@ -46,6 +46,15 @@ private:
 /// Runs `body` as one recorded program when nothing records, else in place.
 HJX_API ArrayList stage(const char *op, Where where, const ArrayList &args, FlatFunction body);
 
+HJX_API Array compositeFlat(const char *op, Where where, FlatFunction body);
+
+/// Runs `body` as one operation of the user's: an error inside names `op` and the caller's line, and
+/// on concrete arrays it is one program. For functions that are made of other functions.
+template <typename F>
+Array composite(const char *op, Where where, const F &body) {
+  return compositeFlat(op, where, [&](const ArrayList &) { return ArrayList{body()}; });
+}
+
 //===----------------------------------------------------------------------===//
 // Parameters and results of user functions
 //===----------------------------------------------------------------------===//
@@ -93,13 +102,6 @@ struct ParamsOf<F> {
   using type = typename SignatureOf<decltype(&F::operator())>::Params;
 };
 
-/// Base of transforms of F that have F's parameters.
-template <typename F, typename Params = typename ParamsOf<F>::type>
-struct SameParams {
-  using HjxParams = Params;
-};
-template <typename F>
-struct SameParams<F, void> {};
 
 /// C++ numbers for generic parameters are arrays, so that they are traced.
 template <typename T>
@@ -117,6 +119,41 @@ auto makeArgs(const Args &...args) {
     return Params(args...);
   }
 }
+
+/// The call operator of a transform Self of F: Self::call gets the arguments as a tuple of F's
+/// parameters, and the line to blame. That is the caller's; where the call stands in the C++ library
+/// (std::apply, std::function) or F is generic, the line that made the transform.
+template <typename Self, typename F, typename Params = typename ParamsOf<F>::type>
+class Transformed;
+
+template <typename Self, typename F, typename... Params>
+class Transformed<Self, F, std::tuple<Params...>> {
+public:
+  using HjxParams = std::tuple<Params...>;
+  explicit Transformed(Where made) : made(made) {}
+
+  auto operator()(const Params &...args, Where where = Where::current()) const {
+    bool isTheirs = std::string_view(where.file_name()).find("/c++/") == std::string_view::npos;
+    return static_cast<const Self *>(this)->call(HjxParams(args...), isTheirs ? where : made);
+  }
+
+private:
+  Where made;
+};
+
+template <typename Self, typename F>
+class Transformed<Self, F, void> {
+public:
+  explicit Transformed(Where made) : made(made) {}
+
+  template <typename... Args>
+  auto operator()(const Args &...args) const {
+    return static_cast<const Self *>(this)->call(makeArgs<F>(args...), made);
+  }
+
+private:
+  Where made;
+};
 
 template <typename F, typename ArgTuple>
 using ResultOf = std::decay_t<decltype(std::apply(std::declval<const F &>(), std::declval<const ArgTuple &>()))>;
