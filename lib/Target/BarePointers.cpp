@@ -22,7 +22,9 @@ LogicalResult BarePointers::check(FunctionOpInterface function) {
     int64_t offset;
     if (memref.hasStaticShape() && memref.getNumElements() == 0)
       continue; // Strides of what is never touched.
-    if (!memref.hasStaticShape() || failed(memref.getStridesAndOffset(strides, offset)) ||
+    // Where a vector ends need not be known to address it.
+    bool hasShape = memref.hasStaticShape() || memref.getRank() == 1;
+    if (!hasShape || failed(memref.getStridesAndOffset(strides, offset)) ||
         llvm::is_contained(strides, ShapedType::kDynamic))
       return function->emitOpError("expected buffers of static shape and strides, got ") << memref;
   }
@@ -41,10 +43,11 @@ Value BarePointers::bufferAt(ImplicitLocOpBuilder &b, MemRefType type, Value poi
   descriptor.setAllocatedPtr(b, b.getLoc(), pointer);
   descriptor.setAlignedPtr(b, b.getLoc(), pointer);
   descriptor.setConstantOffset(b, b.getLoc(), 0);
+  bool isEmpty = type.hasStaticShape() && type.getNumElements() == 0;
   for (auto [dim, size] : llvm::enumerate(type.getShape())) {
-    descriptor.setConstantSize(b, b.getLoc(), dim, size);
-    descriptor.setConstantStride(b, b.getLoc(), dim,
-                                 type.getNumElements() == 0 ? 0 : strides[dim]);
+    if (!ShapedType::isDynamic(size))
+      descriptor.setConstantSize(b, b.getLoc(), dim, size);
+    descriptor.setConstantStride(b, b.getLoc(), dim, isEmpty ? 0 : strides[dim]);
   }
   return castTo(b, type, descriptor);
 }

@@ -20,34 +20,6 @@ namespace hjx {
 
 namespace {
 
-/// Whether `op` sets every element of `buffer` to zero and does nothing else.
-bool fillsWithZero(linalg::GenericOp op, Value buffer) {
-  if (op.getNumDpsInits() != 1 || op.getDpsInits()[0] != buffer ||
-      !op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isPermutation())
-    return false;
-  Value value = op.getBody()->getTerminator()->getOperand(0);
-  if (auto argument = dyn_cast<BlockArgument>(value); argument && argument.getOwner() == op.getBody())
-    value = op->getOperand(argument.getArgNumber());
-  return matchPattern(value, m_Zero()) || matchPattern(value, m_PosZeroFloat());
-}
-
-/// The fill with zeros that gives `buffer` the contents which `before` finds; null if there is none.
-linalg::GenericOp zeroFillBefore(Operation *before, Value buffer) {
-  Value root = rootBuffer(buffer);
-  for (Operation *op = before->getPrevNode(); op; op = op->getPrevNode()) {
-    auto generic = dyn_cast<linalg::GenericOp>(op);
-    if (generic && fillsWithZero(generic, buffer))
-      return generic;
-    bool touches = (op->getNumRegions() > 0 && !generic) ||
-                   (!isa<ViewLikeOpInterface>(op) && llvm::any_of(op->getOperands(), [&](Value value) {
-                      return isa<MemRefType>(value.getType()) && rootBuffer(value) == root;
-                    }));
-    if (touches)
-      return nullptr;
-  }
-  return nullptr;
-}
-
 /// Emits the body of a function that calls the generated kernel for one product.
 class ProductEmitter {
 public:

@@ -3,6 +3,10 @@
 // Recognition of matrix products by strides: see the header.
 #include "lib/Codegen/Cpu/Product.h"
 
+#include "lib/Codegen/Cpu/RowLoops.h"
+
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
 using namespace mlir;
 using namespace hjx;
 
@@ -159,4 +163,31 @@ std::optional<Product> Product::match(linalg::GenericOp op) {
       sizes.m * sizes.n * sizes.k < kMinMultiplications)
     return std::nullopt;
   return product;
+}
+
+/// Whether `op` sets every element of `buffer` to zero and does nothing else.
+static bool fillsWithZero(linalg::GenericOp op, Value buffer) {
+  if (op.getNumDpsInits() != 1 || op.getDpsInits()[0] != buffer ||
+      !op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isPermutation())
+    return false;
+  Value value = op.getBody()->getTerminator()->getOperand(0);
+  if (auto argument = dyn_cast<BlockArgument>(value); argument && argument.getOwner() == op.getBody())
+    value = op->getOperand(argument.getArgNumber());
+  return matchPattern(value, m_Zero()) || matchPattern(value, m_PosZeroFloat());
+}
+
+linalg::GenericOp hjx::zeroFillBefore(Operation *before, Value buffer) {
+  Value root = rootBuffer(buffer);
+  for (Operation *op = before->getPrevNode(); op; op = op->getPrevNode()) {
+    auto generic = dyn_cast<linalg::GenericOp>(op);
+    if (generic && fillsWithZero(generic, buffer))
+      return generic;
+    bool touches = (op->getNumRegions() > 0 && !generic) ||
+                   (!isa<ViewLikeOpInterface>(op) && llvm::any_of(op->getOperands(), [&](Value value) {
+                      return isa<MemRefType>(value.getType()) && rootBuffer(value) == root;
+                    }));
+    if (touches)
+      return nullptr;
+  }
+  return nullptr;
 }

@@ -40,4 +40,7 @@ struct Product {
   static std::optional<Product> match(mlir::linalg::GenericOp op);
 };
 
+/// The fill with zeros that gives `buffer` the contents which `before` finds; null if there is none.
+mlir::linalg::GenericOp zeroFillBefore(mlir::Operation *before, mlir::Value buffer);
+
 } // namespace hjx

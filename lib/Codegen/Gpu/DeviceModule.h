@@ -29,6 +29,11 @@ public:
   mlir::gpu::GPUFuncOp createKernel(mlir::Location loc, const llvm::Twine &name,
                                     mlir::TypeRange arguments);
 
+  /// The kernel of that name; null if there is none.
+  mlir::gpu::GPUFuncOp lookup(llvm::StringRef name) {
+    return symbols.lookup<mlir::gpu::GPUFuncOp>(name);
+  }
+
   static void launch(mlir::ImplicitLocOpBuilder &b, const Launch &launch,
                      mlir::ValueRange arguments);
 

@@ -14,11 +14,14 @@
 #include "lib/Codegen/Cpu/RowLoops.h"
 #include "lib/Codegen/Gpu/DeviceModule.h"
 #include "lib/Codegen/Gpu/Passes.h"
+#include "lib/Codegen/Gpu/ProductKernel.h"
 #include "lib/Codegen/Gpu/ThreadNestEmitter.h"
 
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/bit.h"
+
+#include <numeric>
 
 using namespace mlir;
 
@@ -46,6 +49,9 @@ public:
     auto ops = llvm::to_vector(function.getOps<linalg::GenericOp>());
     if (ops.empty())
       return generateStore();
+    if (ops.size() <= 2 && !function->hasAttr(kRowsAttr))
+      if (std::optional<Product> product = Product::match(ops.back()))
+        return generateProduct(ops.back(), *product, /*accumulate=*/ops.size() == 1);
     FailureOr<LoopNest> first = LoopNest::get(ops.front());
     if (calls.empty() || (ops.size() == 1 && succeeded(first) && first->isEmpty()))
       return success(); // Nothing to do.
@@ -157,6 +163,53 @@ private:
     SmallVector<Value> partials(body.getArguments().take_front(partialTypes.size()));
     ThreadNestEmitter(k, nest, schedule, buffers).emitJoin(tile, k.block(), numSplits, partials);
     return launch;
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Products
+  //===--------------------------------------------------------------------===//
+
+  LogicalResult generateProduct(linalg::GenericOp op, const Product &product, bool accumulate) {
+    std::array<unsigned, 3> operands = {product.lhsOperand, 1 - product.lhsOperand, 2};
+    std::array<int64_t, 3> offsets = {product.lhsOffset, product.rhsOffset, product.resultOffset};
+    std::array<unsigned, 3> positions;
+    std::array<int64_t, 3> alignments;
+    bool isAlone = true;
+    for (unsigned matrix : {0, 1, 2}) {
+      positions[matrix] = cast<BlockArgument>(op->getOperand(operands[matrix])).getArgNumber();
+      const BufferFacts &fact = facts[positions[matrix]];
+      int64_t bytes = getElementTypeOrSelf(op->getOperand(operands[matrix]).getType())
+                          .getIntOrFloatBitWidth() / 8;
+      alignments[matrix] = std::gcd(fact.alignment, offsets[matrix] * bytes);
+      isAlone &= fact.isAlone;
+    }
+    ProductLaunch launch = ProductLaunch::choose(product, accumulate, alignments, isAlone);
+    kernel = device.lookup(launch.config.name());
+    if (!kernel)
+      kernel = emitProductKernel(device, function.getLoc(), launch.config);
+    for (func::CallOp call : calls) {
+      ImplicitLocOpBuilder b(call.getLoc(), call);
+      SmallVector<Value> arguments;
+      for (unsigned matrix : {0, 1, 2})
+        arguments.push_back(matrixFrom(b, call.getOperand(positions[matrix]), offsets[matrix],
+                                       kernel.getArgumentTypes()[matrix]));
+      for (int64_t argument : launch.arguments)
+        arguments.push_back(arith::ConstantIndexOp::create(b, argument));
+      DeviceModule::launch(b, {kernel, launch.numBlocks, launch.config.tile.blockSize()},
+                           arguments);
+    }
+    return success();
+  }
+
+  /// `buffer` from element `offset` on as a product's kernel takes it.
+  static Value matrixFrom(ImplicitLocOpBuilder &b, Value buffer, int64_t offset, Type type) {
+    Value flat = flatten(b, buffer);
+    if (offset != 0) {
+      int64_t size = cast<MemRefType>(flat.getType()).getDimSize(0) - offset;
+      flat = memref::SubViewOp::create(b, flat, ArrayRef<int64_t>{offset}, ArrayRef<int64_t>{size},
+                                       ArrayRef<int64_t>{1});
+    }
+    return memref::CastOp::create(b, type, flat);
   }
 
   //===--------------------------------------------------------------------===//

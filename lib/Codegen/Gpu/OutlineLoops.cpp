@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What @main does element by element to calls of kernels: see Passes.td.
+// Products, loops of one op and single stores to calls of kernels: see Passes.td.
 //
 //   scf.for %i .. {                                  call @loops_addf(%index, %x, %y)
 //     %0 = memref.load %index[%i]
@@ -8,6 +8,7 @@
 //     memref.store %2, %y[%0]
 //   } {hjx.nest}
 #include "lib/Codegen/Cpu/Passes.h"
+#include "lib/Codegen/Cpu/Product.h"
 #include "lib/Codegen/Cpu/RowLoops.h"
 #include "lib/Codegen/Cpu/SharedFunctions.h"
 #include "lib/Codegen/Gpu/Passes.h"
@@ -65,7 +66,9 @@ public:
     markReadOnly(*kernel);
     ImplicitLocOpBuilder atCall(last->getLoc(), last);
     SharedFunctions::call(atCall, functions.share(std::move(kernel), name), arguments);
-    last->erase(); // The others may have more users; they are free of effects.
+    for (Operation *op : llvm::reverse(ops))
+      if (op->use_empty())
+        op->erase();
   }
 
 private:
@@ -134,6 +137,18 @@ struct OutlineLoops : impl::OutlineLoopsBase<OutlineLoops> {
       });
       for (memref::StoreOp store : stores)
         outliner.outline(withProducers(store), "store");
+      SmallVector<linalg::GenericOp> products;
+      func.walk([&](linalg::GenericOp op) {
+        if (Product::match(op))
+          products.push_back(op);
+      });
+      for (linalg::GenericOp op : products) {
+        SmallVector<Operation *> ops;
+        if (linalg::GenericOp fill = zeroFillBefore(op, op.getDpsInits()[0]))
+          ops.push_back(fill);
+        ops.push_back(op);
+        outliner.outline(ops, "matmul");
+      }
     }
   }
 };

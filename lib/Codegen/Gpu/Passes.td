@@ -9,8 +9,11 @@
 include "mlir/Pass/PassBase.td"
 
 def OutlineLoops : Pass<"hjx-outline-loops", "mlir::ModuleOp"> {
-  let summary = "Make what @main does element by element calls of kernels";
+  let summary = "Make products, loops of one op and single stores calls of kernels";
   let description = [{
+    A matrix product (Product.h) becomes a function, with the fill with zeros before it
+    if there is one: the same as for hjx-outline-kernels, but before ops are grouped.
+
     The loops of a scatter or a running sum read and write elements: on a GPU they are
     one kernel. The lowering marks such loops with `hjx.nest`; those whose rounds touch
     different elements also with `hjx.parallel`, and with `hjx.parallel_rows` nests in

@@ -14,10 +14,12 @@ KernelBuilder::KernelBuilder(gpu::GPUFuncOp function, int64_t numBlocks, int64_t
     return b.getDenseI32ArrayAttr({static_cast<int32_t>(size), 1, 1});
   };
   function.setKnownBlockSizeAttr(extent(blockSize));
-  function.setKnownGridSizeAttr(extent(numBlocks));
+  if (numBlocks > 0)
+    function.setKnownGridSizeAttr(extent(numBlocks));
   auto x = gpu::DimensionAttr::get(b.getContext(), gpu::Dimension::x);
   threadId = gpu::ThreadIdOp::create(b, x, b.getIndexAttr(blockSize));
-  blockId = gpu::BlockIdOp::create(b, x, b.getIndexAttr(numBlocks));
+  blockId =
+      gpu::BlockIdOp::create(b, x, numBlocks > 0 ? b.getIndexAttr(numBlocks) : IntegerAttr());
 }
 
 Value KernelBuilder::index(int64_t value) { return arith::ConstantIndexOp::create(b, value); }

@@ -24,7 +24,8 @@ struct Team {
 /// A kernel that is being filled: one-dimensional blocks in a one-dimensional grid.
 class KernelBuilder {
 public:
-  /// Makes `function` a kernel of that shape; inserts at the start of its body.
+  /// Makes `function` a kernel of that shape; inserts at the start of its body. With 0 blocks
+  /// each launch chooses their number.
   KernelBuilder(mlir::gpu::GPUFuncOp function, int64_t numBlocks, int64_t blockSize);
 
   mlir::ImplicitLocOpBuilder b;

@@ -14,6 +14,7 @@
 #include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
@@ -98,6 +99,7 @@ struct ConvertDeviceToNvvm : impl::ConvertDeviceToNvvmBase<ConvertDeviceToNvvm> 
     RewritePatternSet patterns(&getContext());
     patterns.add<ConvertThreadId, ConvertBlockId, ConvertBarrier, ConvertShuffle>(types);
     populateMathToLLVMConversionPatterns(types, patterns);
+    arith::populateCeilFloorDivExpandOpsPatterns(patterns);
     arith::populateArithToLLVMConversionPatterns(types, patterns);
     cf::populateControlFlowToLLVMConversionPatterns(types, patterns);
     populateFuncToLLVMConversionPatterns(types, patterns);

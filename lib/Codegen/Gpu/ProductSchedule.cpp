@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which kernel for which product: tiles, widths of loads, arguments. See ProductKernel.h.
+#include "lib/Codegen/Gpu/ProductKernel.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace hjx;
+
+/// Tiles from the most reuse to the most blocks. Registers hold threadM * threadN accumulators.
+static constexpr ProductTile kTiles[] = {
+    {128, 128, 8, 8, 8}, {64, 64, 16, 4, 4}, {32, 32, 16, 4, 4}};
+/// About as many blocks as a large device has processors.
+static constexpr int64_t kEnoughBlocks = 128;
+
+static int64_t numTiles(const GemmSizes &sizes, const ProductTile &tile) {
+  return llvm::divideCeilSigned(sizes.m, tile.m) * llvm::divideCeilSigned(sizes.n, tile.n);
+}
+
+static ProductTile chooseTile(const GemmSizes &sizes, int64_t batch, bool isWide) {
+  for (const ProductTile &tile : llvm::ArrayRef(kTiles).drop_back()) {
+    bool fits = sizes.m > tile.m / 2 && sizes.n > tile.n / 2;
+    // Accumulators of 64 bits take two registers.
+    if (fits && numTiles(sizes, tile) * batch >= kEnoughBlocks && !(isWide && tile.threadM > 4))
+      return tile;
+  }
+  return kTiles[std::size(kTiles) - 1];
+}
+
+static std::string typeName(Type type) {
+  std::string name;
+  llvm::raw_string_ostream os(name);
+  os << type;
+  return name;
+}
+
+std::string ProductKernelConfig::name() const {
+  std::string name;
+  llvm::raw_string_ostream os(name);
+  os << "matmul_" << (unsignedOperands ? "u" : "") << typeName(operandType);
+  if (accumulatorType != operandType)
+    os << "_" << typeName(accumulatorType);
+  if (resultType != accumulatorType)
+    os << "_" << typeName(resultType);
+  os << "_" << tile.m << "x" << tile.n << "x" << tile.k << (lhsAlongSum ? "_n" : "_t") << lhsLanes
+     << (rhsAlongSum ? "_t" : "_n") << rhsLanes << "_" << resultLanes;
+  if (raggedM || raggedN || raggedK)
+    os << "_ragged" << (raggedM ? "m" : "") << (raggedN ? "n" : "") << (raggedK ? "k" : "");
+  if (numBatchLoops)
+    os << "_batch" << numBatchLoops;
+  if (numSumLoops)
+    os << "_sum" << numSumLoops;
+  return name + (accumulate ? "_add" : "") + (isAlone ? "" : "_overlap");
+}
+
+namespace {
+
+/// How one matrix is loaded: along which of two axes, and how many elements at once.
+struct Width {
+  bool alongFirst;
+  int64_t lanes;
+};
+
+} // namespace
+
+/// `strides` and `sizes` of the two axes of a matrix in its tile; the other strides must keep the
+/// alignment.
+static Width chooseWidth(std::array<int64_t, 2> strides, std::array<int64_t, 2> sizes,
+                         ArrayRef<int64_t> otherStrides, int64_t bytes, int64_t alignment,
+                         int64_t most) {
+  bool alongFirst = std::abs(strides[0]) < std::abs(strides[1]);
+  if (strides[0] == 0 || strides[1] == 0)
+    alongFirst = strides[1] == 0;
+  int64_t along = alongFirst ? 0 : 1;
+  if (strides[along] != 1)
+    return {alongFirst, 1};
+  for (int64_t lanes = most; lanes > 1; lanes /= 2) {
+    int64_t common = std::gcd(alignment, strides[1 - along] * bytes);
+    for (int64_t stride : otherStrides)
+      common = std::gcd(common, stride * bytes);
+    if (sizes[along] % lanes == 0 && common % (lanes * bytes) == 0)
+      return {alongFirst, lanes};
+  }
+  return {alongFirst, 1};
+}
+
+ProductLaunch ProductLaunch::choose(const Product &product, bool accumulate,
+                                    std::array<int64_t, 3> alignments, bool isAlone) {
+  const GemmSizes &sizes = product.sizes;
+  ProductLaunch launch;
+  ProductKernelConfig &config = launch.config;
+  config.operandType = product.config.operandType;
+  config.accumulatorType = product.config.accumulatorType;
+  config.resultType = product.config.resultType;
+  config.unsignedOperands = product.config.unsignedOperands;
+  config.accumulate = accumulate;
+  config.isAlone = isAlone;
+
+  struct BatchLoop {
+    int64_t size, lhs, rhs, result;
+  };
+  SmallVector<BatchLoop> batches;
+  SmallVector<Product::OuterLoop> sums;
+  auto addBatch = [&](BatchLoop loop) {
+    if (loop.size != 1)
+      batches.push_back(loop);
+  };
+  addBatch({sizes.batch1, product.lhs.batch1, product.rhs.batch1, product.result.batch1});
+  addBatch({sizes.batch0, product.lhs.batch0, product.rhs.batch0, product.result.batch0});
+  for (const Product::OuterLoop &loop : product.outer) {
+    if (loop.isSum)
+      sums.push_back(loop);
+    else
+      addBatch({loop.size, loop.lhsStride, loop.rhsStride, loop.resultStride});
+  }
+  config.numBatchLoops = batches.size();
+  config.numSumLoops = sums.size();
+  int64_t numBatches = 1;
+  for (const BatchLoop &loop : batches)
+    numBatches *= loop.size;
+
+  config.tile = chooseTile(sizes, numBatches, config.accumulatorType.getIntOrFloatBitWidth() > 32);
+  const ProductTile &tile = config.tile;
+  config.raggedM = sizes.m % tile.m != 0;
+  config.raggedN = sizes.n % tile.n != 0;
+  config.raggedK = sizes.k % tile.k != 0;
+
+  SmallVector<int64_t> lhsOthers, rhsOthers, resultOthers;
+  for (const BatchLoop &loop : batches) {
+    lhsOthers.push_back(loop.lhs);
+    rhsOthers.push_back(loop.rhs);
+    resultOthers.push_back(loop.result);
+  }
+  for (const Product::OuterLoop &loop : sums) {
+    lhsOthers.push_back(loop.lhsStride);
+    rhsOthers.push_back(loop.rhsStride);
+  }
+  int64_t bytes = config.operandType.getIntOrFloatBitWidth() / 8;
+  auto most = [&](int64_t elements) {
+    return std::min<int64_t>(16 / bytes, elements / tile.blockSize());
+  };
+  Width lhs = chooseWidth({product.lhs.col, product.lhs.row}, {sizes.k, sizes.m}, lhsOthers, bytes,
+                          alignments[0], std::min(most(tile.m * tile.k), tile.k));
+  Width rhs = chooseWidth({product.rhs.row, product.rhs.col}, {sizes.k, sizes.n}, rhsOthers, bytes,
+                          alignments[1], std::min(most(tile.n * tile.k), tile.k));
+  config.lhsAlongSum = lhs.alongFirst;
+  config.rhsAlongSum = rhs.alongFirst;
+  config.lhsLanes = lhs.lanes;
+  config.rhsLanes = rhs.lanes;
+  int64_t resultBytes = config.resultType.getIntOrFloatBitWidth() / 8;
+  Width result = chooseWidth({product.result.col, product.result.row}, {sizes.n, sizes.m},
+                             resultOthers, resultBytes, alignments[2],
+                             /*most=*/4);
+  config.resultLanes = result.alongFirst && result.lanes == 4 ? 4 : 1;
+
+  int64_t tilesM = llvm::divideCeilSigned(sizes.m, tile.m);
+  int64_t tilesN = llvm::divideCeilSigned(sizes.n, tile.n);
+  launch.numBlocks = tilesM * tilesN * numBatches;
+  launch.arguments = {sizes.m,         sizes.n,         sizes.k,         tilesM,
+                      tilesN,          product.lhs.row, product.lhs.col, product.rhs.row,
+                      product.rhs.col, product.result.row, product.result.col};
+  for (const BatchLoop &loop : batches)
+    launch.arguments.append({loop.size, loop.lhs, loop.rhs, loop.result});
+  for (const Product::OuterLoop &loop : sums)
+    launch.arguments.append({loop.size, loop.lhsStride, loop.rhsStride});
+  return launch;
+}
