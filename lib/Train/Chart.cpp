@@ -232,7 +232,8 @@ private:
         y);
     bool leftHalf = x < kWidth / 2;
     out_ +=
-        text(leftHalf ? x + 9 : x - 9, y - 9, leftHalf ? "start" : "end", "", chart_.mark->text);
+        text(leftHalf ? x + 9 : x - 9, y - 9, leftHalf ? "start" : "end",
+             " paint-order=\"stroke\" stroke=\"white\" stroke-width=\"4\"", chart_.mark->text);
   }
 
   void legend() {
