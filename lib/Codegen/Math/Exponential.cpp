@@ -7,16 +7,22 @@
 
 namespace hjx::math {
 
+/// value * 2^n, and 0 without computing it where x is below `lowest`: a product that underflows
+/// costs a hundred times as much as one that does not, and a masked softmax has many.
+static Float scaleOrVanish(Float value, const ExpReduction &reduced, Float x, double lowest) {
+  return scaleToEdges(select(x < lowest, 0.0, value), reduced);
+}
+
 Float exp(Float x) {
-  x = atMost(atLeast(x, x.pick(-104, -746)), x.pick(89, 710));
-  ExpReduction reduced = reduceByLn2(x);
-  return scaleToEdges(expNear0(reduced.r), reduced);
+  double lowest = x.pick(-104, -746);
+  ExpReduction reduced = reduceByLn2(atMost(atLeast(x, lowest), x.pick(89, 710)));
+  return scaleOrVanish(expNear0(reduced.r), reduced, x, lowest);
 }
 
 Float exp2(Float x) {
-  x = atMost(atLeast(x, x.pick(-151, -1076)), x.pick(128, 1024));
-  ExpReduction reduced = reduceByOne(x);
-  return scaleToEdges(exp2Near0(reduced.r), reduced);
+  double lowest = x.pick(-151, -1076);
+  ExpReduction reduced = reduceByOne(atMost(atLeast(x, lowest), x.pick(128, 1024)));
+  return scaleOrVanish(exp2Near0(reduced.r), reduced, x, lowest);
 }
 
 Float expm1(Float x) {
