@@ -177,7 +177,8 @@ Array hjx::softmax(ArrayLike x, int axis) {
   OpScope op("softmax", x.where);
   Array values = op.wrap(toFloat(op, x.array));
   Array unnormalized = exp(values - stop_gradient(max(values, axis, hjx::keepdims)));
-  return op.finish(unnormalized / sum(unnormalized, axis, hjx::keepdims));
+  // One division a row: division is ten times as slow as multiplication.
+  return op.finish(unnormalized * reciprocal(sum(unnormalized, axis, hjx::keepdims)));
 }
 
 Array hjx::log_softmax(ArrayLike x, int axis) {
