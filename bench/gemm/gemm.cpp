@@ -26,7 +26,8 @@ using namespace llvm;
 namespace hjx {
 
 static cl::opt<std::string> filter("filter", cl::desc("only rows whose text contains this"));
-static cl::list<std::string> onlyRows("row", cl::desc("NN:m:n:k or NN:m:n:k:batch instead of the table's"));
+static cl::list<std::string>
+    onlyRows("row", cl::desc("NN:m:n:k or NN:m:n:k:batch instead of the table's"));
 static cl::opt<int> rounds("rounds", cl::desc("rounds per row"), cl::init(7));
 static cl::opt<std::string> unitName("unit", cl::desc("host, avx512, avx2 or sse"),
                                      cl::init("host"));
