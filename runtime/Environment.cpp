@@ -62,3 +62,8 @@ std::string hjx::cudaDriverPath() {
   const char *text = std::getenv("HJX_CUDA_DRIVER");
   return text && *text ? text : "libcuda.so.1";
 }
+
+std::string hjx::ptxasPath() {
+  const char *text = std::getenv("HJX_PTXAS");
+  return text ? text : "";
+}

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every environment variable that the runtime reads, and nowhere else.
+// Every environment variable that hjx reads, and nowhere else.
 //
 // | variable        | meaning                                        | default              |
 // |-----------------|------------------------------------------------|----------------------|
 // | HJX_BACKEND     | what runs programs: cpu or interpreter         | cpu                  |
 // | HJX_CUDA_DRIVER | the library with CUDA's driver API             | libcuda.so.1         |
 // | HJX_NUM_THREADS | threads of the pool, the caller counted as one | processors available |
+// | HJX_PTXAS       | NVIDIA's assembler, or none                    | ptxas, where found   |
 #pragma once
 
 #include <string>
@@ -28,5 +29,8 @@ Backend defaultBackend();
 
 /// HJX_CUDA_DRIVER: a path, or a name that the system's loader finds.
 std::string cudaDriverPath();
+
+/// HJX_PTXAS, or nothing.
+std::string ptxasPath();
 
 } // namespace hjx

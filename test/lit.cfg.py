@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import os
+import shutil
 import lit.formats
 
 config.name = "hjx"
@@ -11,6 +12,10 @@ config.test_exec_root = config.hjx_build_dir + "/test"
 config.substitutions.append(("%plugins", config.hjx_build_dir + "/lib"))
 config.environment["PATH"] = os.pathsep.join(
     [config.hjx_build_dir + "/bin", config.llvm_tools_dir, os.environ["PATH"]])
+# NVIDIA's assembler checks PTX where there is one.
+ptxas = shutil.which("ptxas", path=os.environ["PATH"] + os.pathsep + "/usr/local/cuda/bin")
+if ptxas:
+    config.available_features.add("ptxas")
 for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
     if name in os.environ:
         config.environment[name] = os.environ[name]

@@ -2,41 +2,72 @@
 #include "lib/Execution/CompiledExecutable.h"
 
 #include "lib/Execution/CpuExecutable.h"
-#include "lib/Execution/Diagnostics.h"
-#include "lib/Pipelines/Pipelines.h"
-
-#include "mlir/Pass/PassManager.h"
 
 using namespace mlir;
 
 namespace hjx {
 namespace {
 
-class CompiledExecutable : public Executable {
+class HostExecutable : public Executable {
 public:
-  explicit CompiledExecutable(std::unique_ptr<CpuExecutable> code) : code(std::move(code)) {}
+  explicit HostExecutable(std::unique_ptr<DeviceExecutable> code) : code(std::move(code)) {}
 
   absl::Status run(absl::Span<const void *const> inputs, absl::Span<void *const> outputs) const override {
-    return code->run(inputs, outputs);
+    bool isHostMemory = code->device().kind() == DeviceKind::Cpu;
+    return isHostMemory ? code->run(inputs, outputs) : runOnCopies(inputs, outputs);
   }
 
 private:
-  std::unique_ptr<CpuExecutable> code;
+  absl::Status runOnCopies(absl::Span<const void *const> inputs, absl::Span<void *const> outputs) const {
+    if (inputs.size() != code->inputs().size() || outputs.size() != code->outputs().size())
+      return code->run(inputs, outputs); // It says what is wrong.
+    Device &device = code->device();
+    std::vector<DeviceBuffer> buffers;
+    auto allocate = [&](const BufferSpec &spec) -> absl::StatusOr<void *> {
+      HJX_ASSIGN_OR_RETURN(DeviceBuffer buffer, device.allocate(spec.sizeBytes));
+      buffers.push_back(std::move(buffer));
+      return buffers.back().data();
+    };
+    std::vector<const void *> deviceInputs;
+    for (auto [spec, input] : llvm::zip(code->inputs(), inputs)) {
+      HJX_ASSIGN_OR_RETURN(void *data, allocate(spec));
+      HJX_RETURN_IF_ERROR(device.copyToDevice(data, input, spec.sizeBytes));
+      deviceInputs.push_back(data);
+    }
+    std::vector<void *> deviceOutputs;
+    for (const BufferSpec &spec : code->outputs()) {
+      if (spec.alias >= 0) {
+        deviceOutputs.push_back(const_cast<void *>(deviceInputs[static_cast<size_t>(spec.alias)]));
+        continue;
+      }
+      HJX_ASSIGN_OR_RETURN(void *data, allocate(spec));
+      deviceOutputs.push_back(data);
+    }
+    HJX_RETURN_IF_ERROR(code->run(deviceInputs, absl::MakeSpan(deviceOutputs)));
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const BufferSpec &spec = code->outputs()[i];
+      void *output = outputs[i];
+      if (!output && spec.alias >= 0)
+        output = const_cast<void *>(inputs[static_cast<size_t>(spec.alias)]);
+      HJX_RETURN_IF_ERROR(device.copyToHost(output, deviceOutputs[i], spec.sizeBytes));
+    }
+    return absl::OkStatus();
+  }
+
+  std::unique_ptr<DeviceExecutable> code;
 };
 
 } // namespace
 
+std::unique_ptr<Executable> makeHostExecutable(std::unique_ptr<DeviceExecutable> code) {
+  return std::make_unique<HostExecutable>(std::move(code));
+}
+
 absl::StatusOr<std::unique_ptr<Executable>> compileProgram(Program program) {
-  {
-    CollectedDiagnostics diagnostics(program.context.get());
-    PassManager pm(program.context.get());
-    buildToLoPipeline(pm);
-    buildToTensorPipeline(pm);
-    if (failed(pm.run(*program.module)))
-      return absl::InvalidArgumentError(diagnostics.text());
-  }
-  HJX_ASSIGN_OR_RETURN(std::unique_ptr<CpuExecutable> code, CpuExecutable::compile(*program.module));
-  return std::make_unique<CompiledExecutable>(std::move(code));
+  CpuOptions options;
+  options.startFrom = Stage::Pure;
+  HJX_ASSIGN_OR_RETURN(std::unique_ptr<CpuExecutable> code, CpuExecutable::compile(*program.module, options));
+  return makeHostExecutable(std::move(code));
 }
 
 } // namespace hjx

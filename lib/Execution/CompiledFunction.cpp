@@ -2,7 +2,10 @@
 #include "lib/Execution/CompiledFunction.h"
 
 #include "dialects/hjx/Hjx.h"
+#include "lib/Execution/CpuExecutable.h"
+#include "lib/Execution/GpuExecutable.h"
 #include "lib/Execution/LowerModule.h"
+#include "lib/Execution/Target.h"
 
 #include "mlir/IR/SymbolTable.h"
 #include "absl/strings/str_cat.h"
@@ -46,6 +49,23 @@ double countFlops(ModuleOp module) {
   return main ? flopsOf(main.getBody(), symbols) : 0;
 }
 
+static absl::StatusOr<std::unique_ptr<DeviceExecutable>> generateCode(ModuleOp module, Stage from,
+                                                                      const FunctionCompileOptions &options) {
+  if (options.device->kind() == DeviceKind::Cpu) {
+    CpuOptions cpu;
+    cpu.startFrom = from;
+    cpu.dumpDir = options.dumpDir;
+    cpu.profile = options.profile;
+    return CpuExecutable::compile(module, cpu);
+  }
+  GpuOptions gpu;
+  HJX_ASSIGN_OR_RETURN(gpu.chip, chipFor(options.device->info()));
+  gpu.startFrom = from;
+  gpu.dumpDir = options.dumpDir;
+  HJX_ASSIGN_OR_RETURN(std::unique_ptr<GpuProgram> program, GpuProgram::compile(module, gpu));
+  return program->load(*options.device);
+}
+
 absl::StatusOr<CompiledFunction> CompiledFunction::compile(OwningOpRef<ModuleOp> program, const std::string &name,
                                                            const FunctionCompileOptions &options) {
   auto began = std::chrono::steady_clock::now();
@@ -60,11 +80,7 @@ absl::StatusOr<CompiledFunction> CompiledFunction::compile(OwningOpRef<ModuleOp>
   if (absl::Status status = lowerModule(*program, options.startFrom, counted, lower); !status.ok())
     return within(status);
   compiled.numFlops = countFlops(*program);
-  CpuOptions cpu;
-  cpu.startFrom = counted;
-  cpu.dumpDir = options.dumpDir;
-  cpu.profile = options.profile;
-  absl::StatusOr<std::unique_ptr<CpuExecutable>> code = CpuExecutable::compile(*program, cpu);
+  absl::StatusOr<std::unique_ptr<DeviceExecutable>> code = generateCode(*program, counted, options);
   if (!code.ok())
     return within(code.status());
   compiled.code = std::move(*code);

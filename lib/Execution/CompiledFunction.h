@@ -8,7 +8,7 @@
 // entered again from its dump; the same code, and so the same bits, come out.
 #pragma once
 
-#include "lib/Execution/CpuExecutable.h"
+#include "lib/Execution/DeviceExecutable.h"
 #include "lib/Execution/GraphFunction.h"
 
 namespace hjx {
@@ -16,12 +16,13 @@ namespace hjx {
 struct FunctionCompileOptions {
   Stage startFrom = Stage::Traced; ///< what the module holds already
   std::string dumpDir;             ///< gets 1-traced.mlir, 2-pure.mlir, ...
-  bool profile = false;            ///< time each kernel, see CpuExecutable::profile
+  bool profile = false;            ///< time each kernel, on the processor: DeviceExecutable::profile
+  Device *device = &cpuDevice();   ///< what it will run on
 };
 
 struct CompiledFunction {
   GraphFunction signature;
-  std::unique_ptr<CpuExecutable> code;
+  std::unique_ptr<DeviceExecutable> code;
   double compileSeconds = 0;
   double numFlops = 0; ///< of matrix products in one call; see countFlops
 

@@ -9,17 +9,8 @@
 // The executable keeps no reference to the module or its context.
 #pragma once
 
-#include "lib/Codegen/Cpu/MemoryPlan.h"
+#include "lib/Execution/DeviceExecutable.h"
 #include "lib/Pipelines/Stages.h"
-#include "runtime/ElementType.h"
-#include "runtime/Status.h"
-
-#include "absl/types/span.h"
-
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
 
 namespace hjx {
 
@@ -40,22 +31,7 @@ struct CpuOptions {
   std::string dumpDir;
 };
 
-/// An argument or a result of an executable.
-struct BufferSpec {
-  ElementType elementType = ElementType::F32;
-  std::vector<int64_t> shape; // Row-major, contiguous; i1 is one byte per element.
-  int64_t sizeBytes = 0;
-  bool donated = false; // Argument: its contents are undefined after a run.
-  int alias = -1;       // Argument: the result that it stores; result: the argument that stores it.
-};
-
-/// What the calls of one kernel took, in all runs so far.
-struct KernelTime {
-  std::string name;
-  int64_t timeNs = 0, numCalls = 0;
-};
-
-class CpuExecutable {
+class CpuExecutable : public DeviceExecutable {
 public:
   /// Compiles `@main` of `module`, which is consumed by the lowering (clone it to keep it).
   ///
@@ -63,31 +39,15 @@ public:
   ///         options name; INTERNAL with the message if code generation fails.
   static absl::StatusOr<std::unique_ptr<CpuExecutable>> compile(mlir::ModuleOp module,
                                                                 const CpuOptions &options = {});
-  ~CpuExecutable();
+  ~CpuExecutable() override;
 
-  const std::vector<BufferSpec> &inputs() const { return inputSpecs; }
-  const std::vector<BufferSpec> &outputs() const { return outputSpecs; }
-  const MemoryPlan &memoryPlan() const { return plan; }
-
-  /// Runs the program once. `inputs` and `outputs` hold one pointer each per argument and
-  /// result, to memory of the spec's size. The output of a result with an alias must be null or
-  /// the argument's pointer. Outputs must not overlap inputs or each other otherwise.
-  ///
-  /// Threads: may be called from several threads at once; each call in flight has an arena of
-  ///          its own, and arenas are kept for later calls.
-  /// Errors:  INVALID_ARGUMENT for a wrong number of pointers or a null one;
-  ///          RESOURCE_EXHAUSTED if there is no memory for an arena.
-  /// Cost:    under a microsecond plus the program.
-  absl::Status run(absl::Span<const void *const> inputs, absl::Span<void *const> outputs) const;
-
-  /// Times by kernel, the longest first. Empty without CpuOptions::profile.
-  std::vector<KernelTime> profile() const;
+  std::vector<KernelTime> profile() const override;
 
 private:
-  CpuExecutable();
+  explicit CpuExecutable(ProgramInterface interface);
+  absl::Status enter(void *const *buffers, void *arena) const override;
+
   struct Code;
-  std::vector<BufferSpec> inputSpecs, outputSpecs;
-  MemoryPlan plan;
   std::unique_ptr<Code> code;
 };
 

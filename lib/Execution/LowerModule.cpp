@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/Execution/LowerModule.h"
 
+#include "lib/Codegen/Gpu/Passes.h"
 #include "lib/Data/Status.h"
 #include "lib/Execution/Diagnostics.h"
 #include "lib/Pipelines/Pipelines.h"
+#include "lib/Target/Ptx/Ptx.h"
 
 #include "mlir/IR/Verifier.h"
 #include "absl/strings/str_cat.h"
@@ -65,9 +67,9 @@ static void buildPipelineTo(Stage stage, OpPassManager &pm, const LowerOptions &
   case Stage::Tensor:
     return buildToTensorPipeline(pm);
   case Stage::Kernel:
-    return buildToKernelPipeline(pm, options.kernel);
+    return options.forGpu ? buildToGpuKernelPipeline(pm) : buildToKernelPipeline(pm, options.kernel);
   case Stage::Machine:
-    return buildToMachinePipeline(pm, options.machine);
+    return options.forGpu ? buildToGpuMachinePipeline(pm) : buildToMachinePipeline(pm, options.machine);
   }
 }
 

@@ -13,6 +13,7 @@
 namespace hjx {
 
 struct LowerOptions {
+  bool forGpu = false; ///< kernels and host code of a GPU program, in place of the processor's
   KernelPipelineOptions kernel;
   MachinePipelineOptions machine;
   std::string dumpDir; ///< gets 1-traced.mlir, 2-pure.mlir, ... unless empty

@@ -63,11 +63,14 @@ static StringRef objection(Operation *op, Stage stage) {
   };
   switch (stage) {
   case Stage::Machine:
-    return isOf({"builtin", "llvm"}) ? "" : "expected ops of llvm only";
-  case Stage::Kernel:
-    return isOf({"arith", "builtin", "func", "llvm", "math", "memref", "scf", "vector"})
+    // A GPU's kernels stand in a device module.
+    return isOf({"builtin", "llvm", "nvvm"}) || op->getName().getStringRef() == "gpu.module"
                ? ""
-               : "expected ops of arith, func, llvm, math, memref, scf and vector only";
+               : "expected ops of llvm and nvvm only";
+  case Stage::Kernel:
+    return isOf({"arith", "builtin", "func", "gpu", "llvm", "math", "memref", "nvvm", "scf", "vector"})
+               ? ""
+               : "expected ops of arith, func, gpu, llvm, math, memref, nvvm, scf and vector only";
   case Stage::Tensor:
     if (isa<func::CallOp>(op))
       return "calls are inlined";

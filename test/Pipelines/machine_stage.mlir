@@ -9,7 +9,7 @@ module {
 // -----
 
 module {
-  // expected-error@+1 {{is not allowed at the machine stage: expected ops of llvm only}}
+  // expected-error@+1 {{is not allowed at the machine stage: expected ops of llvm and nvvm only}}
   func.func @main() { return }
 }
 

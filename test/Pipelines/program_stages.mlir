@@ -17,7 +17,7 @@ module {
 
 module {
   func.func @main(%x: memref<2xf32>, %y: memref<2xf32>) {
-    // expected-error@+1 {{is not allowed at the kernel stage: expected ops of arith, func, llvm, math, memref, scf and vector only}}
+    // expected-error@+1 {{is not allowed at the kernel stage: expected ops of arith, func, gpu, llvm, math, memref, nvvm, scf and vector only}}
     linalg.copy ins(%x : memref<2xf32>) outs(%y : memref<2xf32>)
     return
   }

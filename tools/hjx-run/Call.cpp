@@ -9,6 +9,7 @@
 
 #include "lib/Data/Npy.h"
 #include "lib/Data/Safetensors.h"
+#include "lib/Execution/CompiledExecutable.h"
 #include "lib/Execution/CompiledFunction.h"
 #include "lib/Train/ParameterHash.h"
 #include "runtime/Buffer.h"
@@ -37,6 +38,7 @@ private:
   cl::list<std::string> inputs_{"input", cl::desc("x.npy, in the order of arguments, or x.safetensors, by name"), cl::sub(flags)};
   cl::list<std::string> outputs_{"output", cl::desc("y.npy, in the order of results, or y.safetensors"), cl::sub(flags)};
   StageFlags stages_{flags};
+  cl::opt<bool> compileOnly_{"compile-only", cl::desc("with --target=ptx:... and --output f.ptx: compile and leave"), cl::sub(flags)};
   cl::opt<int> threads_{"threads", cl::desc("of the pool; results do not depend on it"), cl::sub(flags)};
 };
 
@@ -95,6 +97,15 @@ absl::Status CallCommand::run() {
   HJX_ASSIGN_OR_RETURN(mlir::OwningOpRef<mlir::ModuleOp> program, extractFunction(*loaded.module, function_, from));
   if (stages_.stops())
     return stages_.lower(*program, function_);
+  HJX_ASSIGN_OR_RETURN(Target target, stages_.target());
+  if (compileOnly_) {
+    if (target.kind != Target::Kind::Ptx || outputs_.size() != 1 || !absl::EndsWith(outputs_[0], ".ptx"))
+      return badInput("--compile-only", "--target=ptx:<chip> and one --output ending in .ptx with it", "other flags",
+                      "leave --compile-only out to call the function");
+    std::vector<PtxJob> jobs;
+    jobs.push_back({function_, std::move(program), from, outputs_[0], stages_.dumpDir(function_)});
+    return compilePtx(std::move(jobs), target.chip);
+  }
   HJX_ASSIGN_OR_RETURN(GraphFunction signature, readGraphFunction(*program, function_));
   bool isOneFile = outputs_.size() == 1 && absl::EndsWith(outputs_[0], ".safetensors");
   for (const std::string &path : outputs_)
@@ -107,6 +118,7 @@ absl::Status CallCommand::run() {
   FunctionCompileOptions options;
   options.startFrom = from;
   options.dumpDir = stages_.dumpDir(function_);
+  HJX_ASSIGN_OR_RETURN(options.device, stages_.openDevice());
   HJX_ASSIGN_OR_RETURN(CompiledFunction compiled, CompiledFunction::compile(std::move(program), function_, options));
   // Buffers of the runtime: compiled code takes their alignment for granted.
   std::vector<Buffer> buffers;
@@ -132,7 +144,8 @@ absl::Status CallCommand::run() {
     results.push_back({result.name, result.type, result.shape,
                        {static_cast<const char *>(outputPointers.back()), static_cast<size_t>(result.sizeBytes)}});
   }
-  HJX_RETURN_IF_ERROR(compiled.code->run(inputPointers, absl::MakeSpan(outputPointers)));
+  std::unique_ptr<Executable> executable = makeHostExecutable(std::move(compiled.code));
+  HJX_RETURN_IF_ERROR(executable->run(inputPointers, absl::MakeSpan(outputPointers)));
   for (const TensorView &result : results)
     std::printf("%s %s %s\n", formatHash(hashTensors({&result, 1})[0].hash).c_str(), describeTensor(result.type, result.shape).c_str(),
                 printable(result.name).c_str());

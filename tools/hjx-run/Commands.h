@@ -6,6 +6,7 @@
 
 #include "lib/Data/Tokenizer.h"
 #include "lib/Execution/LowerModule.h"
+#include "lib/Execution/Target.h"
 #include "lib/Execution/TrainingGraph.h"
 #include "lib/Train/Checkpoints.h"
 
@@ -28,8 +29,8 @@ std::unique_ptr<Command> makeGenerateCommand();
 std::unique_ptr<Command> makeCallCommand();
 std::unique_ptr<Command> makeInspectCommand();
 
-/// The flags of commands that compile: where in the compiler to begin and to end, and where to
-/// keep what is in between (docs/debugging.md).
+/// The flags of commands that compile: for what machine (docs/gpu.md), where in the compiler to
+/// begin and to end, and where to keep what is in between (docs/debugging.md).
 class StageFlags {
 public:
   explicit StageFlags(llvm::cl::SubCommand &flags);
@@ -38,6 +39,9 @@ public:
   /// The folder for the stages of a function, or "" without --dump-dir.
   std::string dumpDir(const std::string &function) const;
   const std::string &dumpDir() const { return dumpDir_; }
+  absl::StatusOr<Target> target() const { return Target::parse(target_); }
+  /// Opens the device to run on; says on standard error which one it is unless it is the processor.
+  absl::StatusOr<Device *> openDevice() const;
 
   /// Reads the graph at `path`, a file or a folder of dumps, at the stage of --start-from.
   absl::StatusOr<TrainingGraph> load(const std::string &path) const;
@@ -53,8 +57,19 @@ public:
 private:
   absl::StatusOr<Stage> stopAfter() const;
 
-  llvm::cl::opt<std::string> startFrom_, stopAfter_, dumpDir_;
+  llvm::cl::opt<std::string> startFrom_, stopAfter_, dumpDir_, target_;
 };
+
+/// One function to compile for a GPU of another machine.
+struct PtxJob {
+  std::string name;
+  mlir::OwningOpRef<mlir::ModuleOp> program;
+  Stage stage = Stage::Traced; ///< that the program is at
+  std::string ptxPath;         ///< the cubin lies beside it
+  std::string dumpDir;
+};
+/// Writes the files, assembles them where ptxas is found, and prints their names and a table.
+absl::Status compilePtx(std::vector<PtxJob> jobs, const std::string &chip);
 
 /// Opens the tokenizer that the graph names. `folder` has GPT-2's files; "" with "gpt2" gives null.
 absl::StatusOr<std::unique_ptr<Tokenizer>> openGraphTokenizer(const TrainingGraph &graph, const std::string &folder);

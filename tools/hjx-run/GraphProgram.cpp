@@ -52,12 +52,13 @@ absl::StatusOr<GraphProgram::Bound> GraphProgram::bind(const std::string &name, 
   compileOptions.startFrom = graph_.stage;
   compileOptions.dumpDir = options.dumpDir.empty() ? "" : options.dumpDir + "/" + name;
   compileOptions.profile = options.profile;
+  compileOptions.device = &device_;
   HJX_ASSIGN_OR_RETURN(mlir::OwningOpRef<mlir::ModuleOp> program, graph_.program(name));
   HJX_ASSIGN_OR_RETURN(bound.function, CompiledFunction::compile(std::move(program), name, compileOptions));
   auto place = [&](const GraphValue &value) -> absl::StatusOr<void *> {
     if (value.role == "state")
       return state_[static_cast<size_t>(graph_.stateIndex(value.name))].data();
-    HJX_ASSIGN_OR_RETURN(Buffer buffer, Buffer::allocate(value.sizeBytes));
+    HJX_ASSIGN_OR_RETURN(DeviceBuffer buffer, device_.allocate(value.sizeBytes));
     bound.owned.push_back(std::move(buffer));
     return bound.owned.back().data();
   };
@@ -75,26 +76,53 @@ absl::StatusOr<GraphProgram::Bound> GraphProgram::bind(const std::string &name, 
 absl::Status GraphProgram::Bound::call() {
   auto began = std::chrono::steady_clock::now();
   HJX_RETURN_IF_ERROR(function.code->run(inputs, absl::MakeSpan(outputs)));
+  // Somebody reads a result next, and would wait then; here an error is that of this function.
+  HJX_RETURN_IF_ERROR(function.code->device().synchronize());
   seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   ++numCalls;
   return absl::OkStatus();
 }
 
-const GraphValue *GraphProgram::Bound::argument(std::string_view role, std::string_view leafName) const {
-  int index = GraphFunction::find(function.signature.arguments, role, leafName);
-  return index < 0 ? nullptr : &function.signature.arguments[static_cast<size_t>(index)];
+int GraphProgram::Bound::argument(std::string_view role, std::string_view leafName) const {
+  return GraphFunction::find(function.signature.arguments, role, leafName);
 }
 
-void *GraphProgram::Bound::input(std::string_view role, std::string_view leafName) const {
-  int index = GraphFunction::find(function.signature.arguments, role, leafName);
-  return index < 0 ? nullptr : const_cast<void *>(inputs[static_cast<size_t>(index)]);
+absl::Status GraphProgram::Bound::set(int argument, const void *bytes) const {
+  auto index = static_cast<size_t>(argument);
+  return function.code->device().copyToDevice(const_cast<void *>(inputs[index]), bytes,
+                                              function.signature.arguments[index].sizeBytes);
+}
+
+absl::Status GraphProgram::Bound::setTokens(std::string_view leafName,
+                                            std::span<const std::span<const int32_t>> parts) const {
+  int index = argument("batch", leafName);
+  const GraphValue &value = function.signature.arguments[static_cast<size_t>(index)];
+  std::vector<char> bytes(static_cast<size_t>(value.sizeBytes));
+  uint64_t first = 0;
+  for (std::span<const int32_t> part : parts) {
+    writeTokens(bytes.data(), value.type, first, part);
+    first += part.size();
+  }
+  return set(index, bytes.data());
+}
+
+absl::StatusOr<std::vector<double>> GraphProgram::Bound::read(size_t result, size_t first, size_t count) const {
+  StoredType type = function.signature.results[result].type;
+  size_t elementBytes = storedTypeBits(type) / 8;
+  std::vector<char> bytes(count * elementBytes);
+  HJX_RETURN_IF_ERROR(function.code->device().copyToHost(
+      bytes.data(), static_cast<const char *>(outputs[result]) + first * elementBytes, static_cast<int64_t>(bytes.size())));
+  std::vector<double> numbers(count);
+  for (size_t i = 0; i < count; ++i)
+    numbers[i] = readFloat(bytes.data(), type, i);
+  return numbers;
 }
 
 absl::StatusOr<std::unique_ptr<GraphProgram>> GraphProgram::create(const TrainingGraph &graph,
                                                                    const GraphProgramOptions &options) {
-  std::unique_ptr<GraphProgram> program(new GraphProgram(graph));
+  std::unique_ptr<GraphProgram> program(new GraphProgram(graph, *options.device));
   for (const GraphValue &value : graph.state()) {
-    HJX_ASSIGN_OR_RETURN(Buffer buffer, Buffer::allocate(value.sizeBytes));
+    HJX_ASSIGN_OR_RETURN(DeviceBuffer buffer, options.device->allocate(value.sizeBytes));
     program->state_.push_back(std::move(buffer));
   }
   auto compile = [&](bool wanted, const char *name, std::optional<Bound> &to) -> absl::Status {
@@ -117,22 +145,22 @@ absl::StatusOr<std::unique_ptr<GraphProgram>> GraphProgram::create(const Trainin
 absl::Status GraphProgram::initialise(uint64_t seed) {
   // The words of the key that jax.random.key gives for the seed.
   uint32_t words[2] = {static_cast<uint32_t>(seed >> 32), static_cast<uint32_t>(seed)};
-  std::memcpy(const_cast<void *>(init_->inputs[0]), words, sizeof words);
+  HJX_RETURN_IF_ERROR(init_->set(0, words));
   return init_->call();
 }
 
 absl::StatusOr<StepResult> GraphProgram::step(std::span<const Batch> batches, double learningRate, int64_t step) {
   for (auto [name, member] : {std::pair{"inputs", &Batch::inputs}, {"targets", &Batch::targets}}) {
-    uint64_t first = 0;
-    for (const Batch &batch : batches) {
-      writeTokens(step_->input("batch", name), step_->argument("batch", name)->type, first, batch.*member);
-      first += (batch.*member).size();
-    }
+    std::vector<std::span<const int32_t>> parts;
+    for (const Batch &batch : batches)
+      parts.emplace_back(batch.*member);
+    HJX_RETURN_IF_ERROR(step_->setTokens(name, parts));
   }
-  if (void *rate = step_->input("scalar", "learning_rate"))
-    *static_cast<float *>(rate) = static_cast<float>(learningRate);
-  if (void *number = step_->input("scalar", "step"))
-    *static_cast<int32_t *>(number) = static_cast<int32_t>(step);
+  auto rate = static_cast<float>(learningRate);
+  auto number = static_cast<int32_t>(step);
+  for (auto [name, bytes] : {std::pair<const char *, const void *>{"learning_rate", &rate}, {"step", &number}})
+    if (int index = step_->argument("scalar", name); index >= 0)
+      HJX_RETURN_IF_ERROR(step_->set(index, bytes));
   HJX_RETURN_IF_ERROR(step_->call());
 
   StepResult result;
@@ -140,33 +168,37 @@ absl::StatusOr<StepResult> GraphProgram::step(std::span<const Batch> batches, do
     const GraphValue &value = step_->function.signature.results[i];
     if (value.role != "metric")
       continue;
-    double number = readFloat(step_->outputs[i], value.type, 0);
+    HJX_ASSIGN_OR_RETURN(std::vector<double> metric, step_->read(i, 0, 1));
     std::string name = value.leafName();
     if (name == "loss")
-      result.loss = number;
+      result.loss = metric[0];
     else if (name == "grad_norm")
-      result.gradientNorm = number;
+      result.gradientNorm = metric[0];
     else if (name == "clip_factor")
-      result.clipFactor = number;
+      result.clipFactor = metric[0];
     else
-      result.others.emplace_back(name, number);
+      result.others.emplace_back(name, metric[0]);
   }
   return result;
 }
 
 absl::StatusOr<double> GraphProgram::evaluate(const Batch &batch) {
-  for (auto [name, ids] : {std::pair{"inputs", &batch.inputs}, {"targets", &batch.targets}})
-    writeTokens(eval_->input("batch", name), eval_->argument("batch", name)->type, 0, *ids);
+  for (auto [name, ids] : {std::pair{"inputs", &batch.inputs}, {"targets", &batch.targets}}) {
+    std::span<const int32_t> part(*ids);
+    HJX_RETURN_IF_ERROR(eval_->setTokens(name, {&part, 1}));
+  }
   HJX_RETURN_IF_ERROR(eval_->call());
   auto loss = static_cast<size_t>(GraphFunction::find(eval_->function.signature.results, "metric", "loss"));
-  return readFloat(eval_->outputs[loss], eval_->function.signature.results[loss].type, 0);
+  HJX_ASSIGN_OR_RETURN(std::vector<double> value, eval_->read(loss, 0, 1));
+  return value[0];
 }
 
 absl::StatusOr<std::vector<NamedTensor>> GraphProgram::state() {
   std::vector<NamedTensor> tensors;
   for (size_t i = 0; i < state_.size(); ++i) {
     const GraphValue &value = graph_.state()[i];
-    std::string bytes(state_[i].as<char>(), static_cast<size_t>(value.sizeBytes));
+    std::string bytes(static_cast<size_t>(value.sizeBytes), '\0');
+    HJX_RETURN_IF_ERROR(device_.copyToHost(bytes.data(), state_[i].data(), value.sizeBytes));
     tensors.push_back({value.name, {value.type, value.shape, std::move(bytes)}});
   }
   return tensors;
@@ -179,7 +211,9 @@ absl::Status GraphProgram::restore(const SafetensorsFile &checkpoint) {
   HJX_RETURN_IF_ERROR(checkTensors(checkpoint, expected));
   for (size_t i = 0; i < state_.size(); ++i) {
     HJX_ASSIGN_OR_RETURN(const TensorInfo *info, checkpoint.get(graph_.state()[i].name));
-    HJX_RETURN_IF_ERROR(checkpoint.read(*info, 0, {state_[i].as<char>(), static_cast<size_t>(state_[i].sizeBytes())}));
+    std::vector<char> bytes(static_cast<size_t>(state_[i].sizeBytes()));
+    HJX_RETURN_IF_ERROR(checkpoint.read(*info, 0, bytes));
+    HJX_RETURN_IF_ERROR(device_.copyToDevice(state_[i].data(), bytes.data(), state_[i].sizeBytes()));
   }
   return absl::OkStatus();
 }
@@ -188,21 +222,20 @@ absl::Status GraphProgram::restore(const SafetensorsFile &checkpoint) {
 // Generation
 //===----------------------------------------------------------------------===//
 
-int64_t GraphProgram::context() const { return logits_->argument("batch", "tokens")->shape[1]; }
+int64_t GraphProgram::context() const {
+  return logits_->function.signature.arguments[static_cast<size_t>(logits_->argument("batch", "tokens"))].shape[1];
+}
 
 absl::StatusOr<std::vector<float>> GraphProgram::nextLogits(std::span<const int32_t> tokens) {
   auto context = static_cast<size_t>(this->context());
   if (tokens.size() > context)
     tokens = tokens.last(context);
-  std::vector<int32_t> row(tokens.begin(), tokens.end());
-  row.resize(context, 0); // after the last token: causal models do not look there
-  writeTokens(logits_->input("batch", "tokens"), logits_->argument("batch", "tokens")->type, 0, row);
+  // What follows the last token is 0: causal models do not look there.
+  HJX_RETURN_IF_ERROR(logits_->setTokens("tokens", {&tokens, 1}));
   HJX_RETURN_IF_ERROR(logits_->call());
-  std::vector<float> logits(static_cast<size_t>(graph_.vocabulary));
-  for (size_t i = 0; i < logits.size(); ++i)
-    logits[i] = static_cast<float>(readFloat(logits_->outputs[0], logits_->function.signature.results[0].type,
-                                             (tokens.size() - 1) * logits.size() + i));
-  return logits;
+  auto vocabulary = static_cast<size_t>(graph_.vocabulary);
+  HJX_ASSIGN_OR_RETURN(std::vector<double> row, logits_->read(0, (tokens.size() - 1) * vocabulary, vocabulary));
+  return std::vector<float>(row.begin(), row.end());
 }
 
 absl::Status generateText(GraphProgram &program, const Tokenizer &tokenizer, std::vector<int32_t> tokens, int64_t count,

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A training graph as a program that runs: the state in buffers that stay where they are, and the
-// compiled functions bound to them. It is what the training loop trains, and what evaluation and
-// generation read from a checkpoint.
+// A training graph as a program that runs: the state in buffers of a device that stay where they
+// are, and the compiled functions bound to them. It is what the training loop trains, and what
+// evaluation and generation read from a checkpoint.
+//
+// What moves: a batch and the scalars of a step go to the device, its metrics come back. The state
+// comes back only where somebody asks for it (`state`): for checkpoints and hashes. All of this is
+// the same code for the processor, where a copy is a memcpy.
 #pragma once
 
 #include "lib/Data/Tokenizer.h"
@@ -10,7 +14,6 @@
 #include "lib/Execution/TrainingGraph.h"
 #include "lib/Train/Sampler.h"
 #include "lib/Train/Trainer.h"
-#include "runtime/Buffer.h"
 
 namespace hjx {
 
@@ -19,6 +22,7 @@ struct GraphProgramOptions {
   bool eval = true;   ///< and eval, where the graph has it
   bool logits = true; ///< and logits
   bool profile = false;
+  Device *device = &cpuDevice();
   std::string dumpDir; ///< gets <function>/1-traced.mlir, ...
 };
 
@@ -50,24 +54,30 @@ public:
 private:
   struct Bound {
     CompiledFunction function;
-    std::vector<Buffer> owned;
+    std::vector<DeviceBuffer> owned;
     std::vector<const void *> inputs;
     std::vector<void *> outputs;
     int64_t numCalls = 0;
     double seconds = 0;
 
     absl::Status call();
-    const GraphValue *argument(std::string_view role, std::string_view leafName) const;
-    /// Where the argument lies, or null.
-    void *input(std::string_view role, std::string_view leafName) const;
+    /// The index of the argument, or -1.
+    int argument(std::string_view role, std::string_view leafName) const;
+    /// Sets an argument, which has that many bytes, from host memory.
+    absl::Status set(int argument, const void *bytes) const;
+    /// Sets an argument of the batch to the ids of all `parts`, one after the other.
+    absl::Status setTokens(std::string_view leafName, std::span<const std::span<const int32_t>> parts) const;
+    /// Returns `count` elements of a float result, from element `first` on.
+    absl::StatusOr<std::vector<double>> read(size_t result, size_t first, size_t count) const;
   };
 
-  explicit GraphProgram(const TrainingGraph &graph) : graph_(graph) {}
+  GraphProgram(const TrainingGraph &graph, Device &device) : graph_(graph), device_(device) {}
   absl::StatusOr<Bound> bind(const std::string &name, const GraphProgramOptions &options);
   std::vector<const Bound *> bound() const;
 
   const TrainingGraph &graph_;
-  std::vector<Buffer> state_; ///< in the order of graph_.state()
+  Device &device_;
+  std::vector<DeviceBuffer> state_; ///< in the order of graph_.state()
   std::optional<Bound> init_, step_, eval_, logits_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// --start-from, --stop-after and --dump-dir, the same for every command.
+// --target, --start-from, --stop-after and --dump-dir, the same for every command.
 #include "tools/hjx-run/Commands.h"
 
 #include "lib/Data/Status.h"
@@ -18,7 +18,18 @@ StageFlags::StageFlags(cl::SubCommand &flags)
                  cl::value_desc("stage"), cl::init("traced"), cl::sub(flags)),
       stopAfter_("stop-after", cl::desc("lower to this stage, and run nothing"), cl::value_desc("stage"), cl::sub(flags)),
       dumpDir_("dump-dir", cl::desc("write every stage of every function to <dir>/<function>/<n>-<stage>.mlir"),
-               cl::value_desc("dir"), cl::sub(flags)) {}
+               cl::value_desc("dir"), cl::sub(flags)),
+      target_("target", cl::desc("cpu, cuda, cuda:1, or with --compile-only ptx:sm_80 or ptx:sm_90"), cl::value_desc("machine"),
+              cl::init("cpu"), cl::sub(flags)) {}
+
+absl::StatusOr<Device *> StageFlags::openDevice() const {
+  HJX_ASSIGN_OR_RETURN(Target target, this->target());
+  HJX_ASSIGN_OR_RETURN(Device * device, target.open());
+  if (device->kind() != DeviceKind::Cpu)
+    std::fprintf(stderr, "device: %s, %s, sm_%d, %.1f GiB\n", device->name().c_str(), device->info().description.c_str(),
+                 device->info().computeCapability, static_cast<double>(device->info().totalBytes) / 0x1p30);
+  return device;
+}
 
 absl::StatusOr<TrainingGraph> StageFlags::load(const std::string &path) const {
   HJX_ASSIGN_OR_RETURN(Stage stage, startFrom());
@@ -40,6 +51,7 @@ std::string StageFlags::dumpDir(const std::string &function) const {
 
 absl::Status StageFlags::lower(const TrainingGraph &graph, const std::vector<std::string> &functions) const {
   HJX_ASSIGN_OR_RETURN(Stage to, stopAfter());
+  HJX_ASSIGN_OR_RETURN(Target target, this->target());
   if (dumpDir_.empty())
     return badInput("--stop-after", "--dump-dir with it", "none", "name the folder for the stages");
   for (const std::string &name : functions) {
@@ -47,6 +59,7 @@ absl::Status StageFlags::lower(const TrainingGraph &graph, const std::vector<std
       continue;
     HJX_ASSIGN_OR_RETURN(mlir::OwningOpRef<mlir::ModuleOp> program, graph.program(name));
     LowerOptions options;
+    options.forGpu = target.kind != Target::Kind::Cpu;
     options.dumpDir = dumpDir(name);
     if (absl::Status status = lowerModule(*program, graph.stage, to, options); !status.ok())
       return absl::Status(status.code(), absl::StrCat(name, ": ", std::string(status.message())));
@@ -58,7 +71,9 @@ absl::Status StageFlags::lower(const TrainingGraph &graph, const std::vector<std
 absl::Status StageFlags::lower(mlir::ModuleOp program, const std::string &name) const {
   HJX_ASSIGN_OR_RETURN(Stage from, startFrom());
   HJX_ASSIGN_OR_RETURN(Stage to, stopAfter());
+  HJX_ASSIGN_OR_RETURN(Target target, this->target());
   LowerOptions options;
+  options.forGpu = target.kind != Target::Kind::Cpu;
   options.dumpDir = dumpDir(name);
   HJX_RETURN_IF_ERROR(lowerModule(program, from, to, options));
   program.print(llvm::outs());

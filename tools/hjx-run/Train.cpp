@@ -61,6 +61,7 @@ private:
   absl::StatusOr<Json> configure(const TrainingGraph &graph, const Tokenizer *tokenizer) const;
   absl::Status applyFlags(Json &config) const;
   void fitWarmup(Json &config, int64_t proposedSteps) const;
+  absl::Status writePtx(const TrainingGraph &graph, const std::string &chip) const;
   absl::StatusOr<TokenSource> openTokens(const std::string &path, const std::string &format, const TrainingGraph &graph,
                                          const Tokenizer *tokenizer) const;
 
@@ -91,6 +92,8 @@ private:
   cl::opt<int> threads_{"threads", cl::desc("of the pool; results do not depend on it"), cl::sub(flags)};
   StageFlags stages_{flags};
   cl::opt<bool> compileOnly_{"compile-only", cl::desc("compile, report and leave"), cl::sub(flags)};
+  cl::opt<std::string> output_{"output", cl::desc("folder for <function>.ptx of --compile-only --target=ptx:..."),
+                               cl::value_desc("dir"), cl::sub(flags)};
   cl::opt<bool> profile_{"profile", cl::desc("print the time of each function and kernel"), cl::sub(flags)};
 };
 
@@ -259,6 +262,20 @@ absl::StatusOr<double> bytesPerToken(const TokenSource &source, const Tokenizer 
   return static_cast<double>(bytes) / static_cast<double>(ids.size());
 }
 
+absl::Status TrainCommand::writePtx(const TrainingGraph &graph, const std::string &chip) const {
+  if (output_.empty())
+    return badInput("--compile-only for ptx", "--output DIR with it", "none", "name the folder for the PTX files");
+  std::vector<PtxJob> jobs;
+  for (std::string name : {"init", "step", "eval", "logits"}) {
+    if ((name == "eval" && !graph.eval) || (name == "logits" && !graph.logits))
+      continue;
+    PtxJob job{name, {}, graph.stage, absl::StrCat(output_.getValue(), "/", name, ".ptx"), stages_.dumpDir(name)};
+    HJX_ASSIGN_OR_RETURN(job.program, graph.program(name));
+    jobs.push_back(std::move(job));
+  }
+  return compilePtx(std::move(jobs), chip);
+}
+
 absl::Status TrainCommand::run() {
   HJX_RETURN_IF_ERROR(setThreads(threads_));
   if (run_.empty() && !compileOnly_ && !stages_.stops())
@@ -273,6 +290,10 @@ absl::Status TrainCommand::run() {
   GraphProgramOptions programOptions;
   programOptions.dumpDir = stages_.dumpDir();
   programOptions.profile = profile_;
+  HJX_ASSIGN_OR_RETURN(Target target, stages_.target());
+  if (compileOnly_ && target.kind == Target::Kind::Ptx)
+    return writePtx(graph, target.chip);
+  HJX_ASSIGN_OR_RETURN(programOptions.device, stages_.openDevice());
   if (compileOnly_) {
     HJX_ASSIGN_OR_RETURN(std::unique_ptr<GraphProgram> program, GraphProgram::create(graph, programOptions));
     std::printf("%s\n%s", describeState(graph).c_str(), program->describeFunctions().c_str());

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/Execution/Target.h"
+
+#include "lib/Data/Status.h"
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
+
+#include <algorithm>
+
+namespace hjx {
+
+absl::StatusOr<Target> Target::parse(std::string_view text) {
+  if (text == "cpu")
+    return Target{};
+  absl::string_view rest(text.data(), text.size());
+  int ordinal = 0;
+  if (text == "cuda")
+    return Target{Kind::Cuda, "cuda:0", ""};
+  if (absl::ConsumePrefix(&rest, "cuda:") && absl::SimpleAtoi(rest, &ordinal) && ordinal >= 0)
+    return Target{Kind::Cuda, absl::StrCat("cuda:", ordinal), ""};
+  if (absl::ConsumePrefix(&rest, "ptx:") && std::find(std::begin(kChips), std::end(kChips), rest) != std::end(kChips))
+    return Target{Kind::Ptx, "", std::string(rest)};
+  return badInput("target", absl::StrCat("cpu, cuda, cuda:<number>, ptx:", absl::StrJoin(kChips, " or ptx:")),
+                  absl::StrCat("'", printable(text), "'"), "cuda runs on this machine's device; ptx compiles for another machine's");
+}
+
+absl::StatusOr<Device *> Target::open() const {
+  switch (kind) {
+  case Kind::Cpu:
+    return &cpuDevice();
+  case Kind::Cuda:
+    return openDevice(device);
+  case Kind::Ptx:
+    break;
+  }
+  return badInput(absl::StrCat("target ptx:", chip), "a device to run on", "text for another machine",
+                  "name cpu or cuda, or add --compile-only");
+}
+
+absl::StatusOr<std::string> chipFor(const DeviceInfo &device) {
+  std::string found;
+  for (const char *chip : kChips)
+    if (int capability = 0; absl::SimpleAtoi(chip + 3, &capability) && capability <= device.computeCapability)
+      found = chip;
+  if (found.empty())
+    return badInput(absl::StrCat(device.name, " (", device.description, ")"),
+                    absl::StrCat("a CUDA device of architecture ", kChips[0], " or later"),
+                    absl::StrCat("sm_", device.computeCapability), "use a device of the year 2020 or later, or cpu");
+  return found;
+}
+
+} // namespace hjx

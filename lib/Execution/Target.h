@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What machine a program is compiled for, as users spell it:
+//
+//   cpu               the processor of this process
+//   cuda, cuda:1      a CUDA device of this machine
+//   ptx:sm_80         text for devices of that architecture or a later one; nothing runs
+//
+// An architecture is that of ptx, or of the device that was opened.
+#pragma once
+
+#include "runtime/Device.h"
+
+#include <string_view>
+
+namespace hjx {
+
+struct Target {
+  enum class Kind { Cpu, Cuda, Ptx };
+  Kind kind = Kind::Cpu;
+  std::string device; ///< Cuda: "cuda:0"
+  std::string chip;   ///< Ptx: "sm_80"
+
+  /// Errors: INVALID_ARGUMENT that lists what is valid.
+  static absl::StatusOr<Target> parse(std::string_view text);
+
+  /// Opens the device that programs for this target run on.
+  /// Errors: those of openDevice; INVALID_ARGUMENT for Ptx, which has none.
+  absl::StatusOr<Device *> open() const;
+};
+
+/// The architectures that code is generated for, oldest first.
+constexpr const char *kChips[] = {"sm_80", "sm_90"};
+
+/// The newest of kChips whose code `device` runs.
+/// Errors: INVALID_ARGUMENT for a device that is no CUDA device, or older than all of them.
+absl::StatusOr<std::string> chipFor(const DeviceInfo &device);
+
+} // namespace hjx
