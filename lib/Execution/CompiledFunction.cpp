@@ -2,10 +2,13 @@
 #include "lib/Execution/CompiledFunction.h"
 
 #include "dialects/hjx/Hjx.h"
+#include "lib/Data/Status.h"
 #include "lib/Execution/CpuExecutable.h"
 #include "lib/Execution/GpuExecutable.h"
+#include "lib/Execution/InterpretedFunction.h"
 #include "lib/Execution/LowerModule.h"
 #include "lib/Execution/Target.h"
+#include "runtime/Environment.h"
 
 #include "mlir/IR/SymbolTable.h"
 #include "absl/strings/str_cat.h"
@@ -49,8 +52,15 @@ double countFlops(ModuleOp module) {
   return main ? flopsOf(main.getBody(), symbols) : 0;
 }
 
-static absl::StatusOr<std::unique_ptr<DeviceExecutable>> generateCode(ModuleOp module, Stage from,
+static absl::StatusOr<std::unique_ptr<DeviceExecutable>> generateCode(OwningOpRef<ModuleOp> program, Stage from,
                                                                       const FunctionCompileOptions &options) {
+  ModuleOp module = *program;
+  if (options.device->kind() == DeviceKind::Cpu && defaultBackend() == Backend::Interpreter) {
+    if (from > Stage::Lo)
+      return badInput("HJX_BACKEND=interpreter", "a program at the traced, pure or lo stage", nameOf(from).str(),
+                      "the interpreter runs the hjx dialect; start from an earlier stage");
+    return interpretFunction(std::move(program));
+  }
   if (options.device->kind() == DeviceKind::Cpu) {
     CpuOptions cpu;
     cpu.startFrom = from;
@@ -62,8 +72,8 @@ static absl::StatusOr<std::unique_ptr<DeviceExecutable>> generateCode(ModuleOp m
   HJX_ASSIGN_OR_RETURN(gpu.chip, chipFor(options.device->info()));
   gpu.startFrom = from;
   gpu.dumpDir = options.dumpDir;
-  HJX_ASSIGN_OR_RETURN(std::unique_ptr<GpuProgram> program, GpuProgram::compile(module, gpu));
-  return program->load(*options.device);
+  HJX_ASSIGN_OR_RETURN(std::unique_ptr<GpuProgram> compiled, GpuProgram::compile(module, gpu));
+  return compiled->load(*options.device);
 }
 
 absl::StatusOr<CompiledFunction> CompiledFunction::compile(OwningOpRef<ModuleOp> program, const std::string &name,
@@ -80,7 +90,7 @@ absl::StatusOr<CompiledFunction> CompiledFunction::compile(OwningOpRef<ModuleOp>
   if (absl::Status status = lowerModule(*program, options.startFrom, counted, lower); !status.ok())
     return within(status);
   compiled.numFlops = countFlops(*program);
-  absl::StatusOr<std::unique_ptr<DeviceExecutable>> code = generateCode(*program, counted, options);
+  absl::StatusOr<std::unique_ptr<DeviceExecutable>> code = generateCode(std::move(program), counted, options);
   if (!code.ok())
     return within(code.status());
   compiled.code = std::move(*code);

@@ -26,7 +26,8 @@ struct CompiledFunction {
   double compileSeconds = 0;
   double numFlops = 0; ///< of matrix products in one call; see countFlops
 
-  /// Compiles the @main of `program`, which `name` has in messages.
+  /// Compiles the @main of `program`, which `name` has in messages; its context must outlive the
+  /// result. HJX_BACKEND=interpreter makes no code for the processor: see InterpretedFunction.h.
   static absl::StatusOr<CompiledFunction> compile(mlir::OwningOpRef<mlir::ModuleOp> program, const std::string &name,
                                                   const FunctionCompileOptions &options = {});
 };

@@ -268,9 +268,10 @@ std::vector<const GraphProgram::Bound *> GraphProgram::bound() const {
 
 std::string GraphProgram::describeFunctions() const {
   std::string out = "function    compiled in   matrix products        arena\n";
+  bool isCounted = graph_.stage <= Stage::Lo; // later stages know products no more
   for (const Bound *each : bound())
     absl::StrAppendFormat(&out, "%-10s %10.2f s %11s FLOP %8.2f MiB\n", each->function.signature.name,
-                          each->function.compileSeconds, formatCount(each->function.numFlops),
+                          each->function.compileSeconds, isCounted ? formatCount(each->function.numFlops) : "?",
                           static_cast<double>(each->function.code->memoryPlan().sizeBytes) / 0x1p20);
   return out;
 }

@@ -4,6 +4,7 @@
 #include "tools/hjx-run/Commands.h"
 
 #include "lib/Data/Status.h"
+#include "runtime/Environment.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -28,6 +29,8 @@ absl::StatusOr<Device *> StageFlags::openDevice() const {
   if (device->kind() != DeviceKind::Cpu)
     std::fprintf(stderr, "device: %s, %s, sm_%d, %.1f GiB\n", device->name().c_str(), device->info().description.c_str(),
                  device->info().computeCapability, static_cast<double>(device->info().totalBytes) / 0x1p30);
+  else if (defaultBackend() == Backend::Interpreter)
+    std::fprintf(stderr, "device: the reference interpreter, which is slow (HJX_BACKEND)\n");
   return device;
 }
 

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A program that the reference interpreter runs in place of compiled code, for callers that
+// hold their data in buffers: HJX_BACKEND=interpreter of hjx-run, to find out which of the two is
+// wrong.
+#pragma once
+
+#include "lib/Execution/DeviceExecutable.h"
+
+#include "mlir/IR/OwningOpRef.h"
+
+namespace hjx {
+
+/// `program` is at stage traced, pure or lo; its context must outlive the result.
+absl::StatusOr<std::unique_ptr<DeviceExecutable>> interpretFunction(mlir::OwningOpRef<mlir::ModuleOp> program);
+
+} // namespace hjx
