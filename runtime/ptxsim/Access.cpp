@@ -78,27 +78,44 @@ static bool failAlignment(Warp &w, unsigned lane, uint64_t address, unsigned siz
 
 static bool resolveGlobal(Warp &w, unsigned size, AccessKind kind, Access &access) {
   const Memory &memory = w.block->launch->memory;
+  const uint64_t *address = access.address;
   uint64_t lowest = ~uint64_t(0), highest = 0;
-  for (unsigned lane = 0; lane < 32; ++lane) {
-    bool executes = w.exec >> lane & 1;
-    uint64_t address = access.address[lane];
-    lowest = executes && address < lowest ? address : lowest;
-    highest = executes && address > highest ? address : highest;
+  access.isContiguous = access.isUniform = false;
+  if (w.exec == ~Mask(0)) {
+    // The usual shapes need no search for the ends.
+    uint64_t differsFromRow = 0, differsFromFirst = 0;
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      differsFromRow |= address[lane] ^ (address[0] + lane * size);
+      differsFromFirst |= address[lane] ^ address[0];
+    }
+    access.isContiguous = !differsFromRow;
+    access.isUniform = !differsFromFirst;
+    lowest = address[0];
+    highest = address[31];
   }
+  if (!access.isContiguous && !access.isUniform)
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      bool executes = w.exec >> lane & 1;
+      lowest = executes && address[lane] < lowest ? address[lane] : lowest;
+      highest = executes && address[lane] > highest ? address[lane] : highest;
+    }
   access.lowest = lowest;
-  const Allocation *allocation = w.lastAllocation;
+  const Allocation *&last = w.lastAllocations[w.current % w.lastAllocations.size()];
+  const Allocation *allocation = last;
   auto holds = [&](const Allocation *one) {
-    return one && lowest >= one->begin && highest <= one->end && size <= one->end - highest;
+    return one && lowest >= one->begin && lowest <= highest && highest <= one->end &&
+           size <= one->end - highest;
   };
   if (!holds(allocation))
     allocation = memory.find(lowest);
   if (holds(allocation)) {
-    access.allocation = w.lastAllocation = allocation;
+    access.allocation = last = allocation;
     uint8_t *bytes = allocation->bytes.get();
     for (unsigned lane = 0; lane < 32; ++lane)
       access.at[lane] = bytes + (access.address[lane] - allocation->begin);
   } else {
     access.allocation = nullptr;
+    access.isContiguous = access.isUniform = false;
     for (Mask left = w.exec; left; left &= left - 1) {
       unsigned lane = __builtin_ctz(left);
       const Allocation *one = memory.find(access.address[lane]);
@@ -106,15 +123,6 @@ static bool resolveGlobal(Warp &w, unsigned size, AccessKind kind, Access &acces
         return failBounds(w, lane, Space::Global, access.address[lane], size, kind, 0);
       access.at[lane] = one->at(access.address[lane]);
     }
-  }
-  access.isUniform = access.allocation && lowest == highest;
-  if (w.exec == ~Mask(0) && access.allocation && highest - lowest == 31 * uint64_t(size)) {
-    uint64_t wrong = 0;
-    for (unsigned lane = 0; lane < 32; ++lane)
-      wrong |= access.address[lane] ^ (lowest + lane * size);
-    access.isContiguous = wrong == 0;
-  } else {
-    access.isContiguous = false;
   }
   return true;
 }

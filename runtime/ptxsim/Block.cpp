@@ -42,7 +42,7 @@ void Block::start(const Launch &newLaunch, uint64_t linearIndex) {
     warp.frames.clear();
     warp.local = locals.data() + uint64_t(kernel.localBytes) * 32 * w;
     warp.block = this;
-    warp.lastAllocation = nullptr;
+    warp.lastAllocations = {};
     initSpecials(warp);
   }
 }

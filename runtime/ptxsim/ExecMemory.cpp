@@ -56,8 +56,12 @@ bool checkRead(const Instruction &i, Warp &w, Space space, unsigned size, const 
 
 // One element a lane into registers of the same size: the usual load.
 template <typename T>
-void loadElement(Warp &w, const Access &access, unsigned offset, Slot slot) {
+void loadElement(const Instruction &i, Warp &w, const Access &access, unsigned offset, Slot slot) {
   alignas(64) T out[32];
+  if (access.isContiguous && i.count == 1) {
+    std::memcpy(w.row<T>(slot), access.at[0], sizeof(out));
+    return;
+  }
   if (w.exec == ~Mask(0)) {
     for (unsigned lane = 0; lane < 32; ++lane)
       std::memcpy(&out[lane], access.at[lane] + offset, sizeof(T));
@@ -94,11 +98,11 @@ template <Space kSpace> void load(const Instruction &i, Warp &w) {
       if (i.registerBytes != i.sizeBytes)
         loadWider(i, w, access, offset, i.dst[k]);
       else if (i.sizeBytes == 4)
-        loadElement<uint32_t>(w, access, offset, i.dst[k]);
+        loadElement<uint32_t>(i, w, access, offset, i.dst[k]);
       else if (i.sizeBytes == 8)
-        loadElement<uint64_t>(w, access, offset, i.dst[k]);
+        loadElement<uint64_t>(i, w, access, offset, i.dst[k]);
       else
-        loadElement<uint16_t>(w, access, offset, i.dst[k]);
+        loadElement<uint16_t>(i, w, access, offset, i.dst[k]);
     }
   });
 }

@@ -65,7 +65,8 @@ struct Warp {
   std::vector<uint32_t> frames; ///< stack sizes at calls
   uint8_t *local = nullptr;     ///< 32 x Kernel::localBytes
   Block *block = nullptr;
-  const Allocation *lastAllocation = nullptr;
+  /// Where accesses went before, by instruction: one and the same mostly stays with its array.
+  std::array<const Allocation *, 16> lastAllocations = {};
 
   template <typename T> const T *read(Slot slot) const {
     return reinterpret_cast<const T *>(base[slot >> 31] + (slot & ~kConstantBit));
@@ -74,7 +75,8 @@ struct Warp {
   Mask predicate(Slot slot) const { return *read<Mask>(slot); }
 
   /// Writes the lanes that execute.
-  template <typename T> void write(Slot slot, const T *values) {
+  template <typename T>
+  __attribute__((always_inline)) void write(Slot slot, const T *values) {
     T *to = row<T>(slot);
     if (exec == ~Mask(0)) {
       std::memcpy(to, values, 32 * sizeof(T));

@@ -57,6 +57,12 @@ TEST_F(PtxSimCheck, WriteThroughAHostPointer) {
   EXPECT_EQ(onHost, 0u);
 }
 
+// A row of addresses that runs over the end of all addresses has its ends in the wrong order.
+TEST_F(PtxSimCheck, RowsThatWrapAround) {
+  kernel("mad.wide.u32 %rd3, %r0, 4, -64;\nst.global.b32 [%rd3], %r0;");
+  EXPECT_THAT(run({1, 32}), HasSubstr("thread (0,0,0): write of 4 bytes at 0xffffffffffffffc0"));
+}
+
 TEST_F(PtxSimCheck, ReadAfterFree) {
   kernel("ld.global.b32 %r1, [%rd1];");
   auto freed = upload(std::vector<uint32_t>(64));
