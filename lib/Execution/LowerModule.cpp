@@ -7,6 +7,7 @@
 #include "lib/Pipelines/Pipelines.h"
 #include "lib/Target/Ptx/Ptx.h"
 
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/Verifier.h"
 #include "absl/strings/str_cat.h"
 #include "llvm/Support/FileSystem.h"
@@ -36,6 +37,17 @@ absl::Status checkStage(ModuleOp module, Stage stage) {
   if (succeeded(verifyStage(module, stage)))
     return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(diagnostics.text(), "\n  help: name the stage that the module is at with --start-from"));
+}
+
+/// From the kernel stage on a program is for one kind of machine; the host code of one entered as the
+/// other's would find other arguments.
+static absl::Status checkMachine(ModuleOp module, Stage stage, bool forGpu) {
+  bool isForGpu = !module.getOps<gpu::GPUModuleOp>().empty();
+  if (stage < Stage::Kernel || isForGpu == forGpu)
+    return absl::OkStatus();
+  auto name = [](bool gpu) { return gpu ? "a program for a GPU" : "a program for the processor"; };
+  return badInput(absl::StrCat("the ", nameOf(stage).str(), " stage"), name(forGpu), name(isForGpu),
+                  "name the machine that it was lowered for with --target, or start from the tensor stage");
 }
 
 static absl::Status dump(ModuleOp module, const std::string &folder, Stage stage) {
@@ -75,6 +87,7 @@ static void buildPipelineTo(Stage stage, OpPassManager &pm, const LowerOptions &
 
 absl::Status lowerModule(ModuleOp module, Stage from, Stage to, const LowerOptions &options) {
   HJX_RETURN_IF_ERROR(checkStage(module, from));
+  HJX_RETURN_IF_ERROR(checkMachine(module, from, options.forGpu));
   CollectedDiagnostics diagnostics(module.getContext());
   HJX_RETURN_IF_ERROR(dump(module, options.dumpDir, from));
   for (int number = static_cast<int>(from) + 1; number <= static_cast<int>(to); ++number) {

@@ -29,7 +29,8 @@ std::string dumpName(Stage stage);
 absl::Status checkStage(mlir::ModuleOp module, Stage stage);
 
 /// Lowers `module`, which is at stage `from`, to stage `to`.
-/// Errors: INVALID_ARGUMENT with the diagnostics if it is not at `from`, or a pipeline fails.
+/// Errors: INVALID_ARGUMENT with the diagnostics if it is not at `from`, is for another kind of
+/// machine, or a pipeline fails.
 absl::Status lowerModule(mlir::ModuleOp module, Stage from, Stage to, const LowerOptions &options = {});
 
 } // namespace hjx

@@ -25,7 +25,7 @@ private:
   cl::opt<std::string> graph_{cl::Positional, cl::Required, cl::desc("GRAPH"), cl::sub(flags)};
   cl::opt<std::string> data_{cl::Positional, cl::Required, cl::desc("DATA"), cl::sub(flags)};
   cl::opt<std::string> run_{"run", cl::desc("folder of the run"), cl::Required, cl::sub(flags)};
-  cl::opt<std::string> checkpoint_{"checkpoint", cl::desc("latest, best, a step or a path"), cl::init("latest"), cl::sub(flags)};
+  cl::opt<std::string> checkpoint_{"checkpoint", cl::desc("latest, best, a step or a path (latest)"), cl::init("latest"), cl::sub(flags)};
   cl::opt<std::string> format_{"format", cl::desc("of DATA: auto, safetensors, llmc, uint16, bytes or text"), cl::init("auto"),
                                cl::sub(flags)};
   cl::opt<std::string> tokenizer_{"tokenizer", cl::desc("folder with GPT-2's encoder.json and vocab.bpe"), cl::sub(flags)};

@@ -26,12 +26,12 @@ public:
 private:
   cl::opt<std::string> graph_{cl::Positional, cl::Required, cl::desc("GRAPH"), cl::sub(flags)};
   cl::opt<std::string> run_{"run", cl::desc("folder of the run"), cl::Required, cl::sub(flags)};
-  cl::opt<std::string> checkpoint_{"checkpoint", cl::desc("latest, best, a step or a path"), cl::init("latest"), cl::sub(flags)};
+  cl::opt<std::string> checkpoint_{"checkpoint", cl::desc("latest, best, a step or a path (latest)"), cl::init("latest"), cl::sub(flags)};
   cl::opt<std::string> prompt_{"prompt", cl::desc("text to continue"), cl::init("\n"), cl::sub(flags)};
   cl::opt<std::string> promptFile_{"prompt-file", cl::desc("file with the text to continue"), cl::sub(flags)};
-  cl::opt<int64_t> tokens_{"tokens", cl::desc("to draw"), cl::init(200), cl::sub(flags)};
+  cl::opt<int64_t> tokens_{"tokens", cl::desc("to draw (200)"), cl::init(200), cl::sub(flags)};
   cl::opt<int64_t> samples_{"samples", cl::desc("texts to write, with the seeds --seed, --seed + 1, ..."), cl::init(1), cl::sub(flags)};
-  cl::opt<double> temperature_{"temperature", cl::desc("0 takes the most likely token"), cl::init(0.8), cl::sub(flags)};
+  cl::opt<double> temperature_{"temperature", cl::desc("0 takes the most likely token (0.8)"), cl::init(0.8), cl::sub(flags)};
   cl::opt<int64_t> topK_{"top-k", cl::desc("keep so many of the most likely; 0 is all"), cl::init(0), cl::sub(flags)};
   cl::opt<double> topP_{"top-p", cl::desc("keep the fewest whose probability reaches this"), cl::init(1.0), cl::sub(flags)};
   cl::opt<uint64_t> seed_{"seed", cl::desc("of the draws"), cl::init(0), cl::sub(flags)};

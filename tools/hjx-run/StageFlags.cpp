@@ -15,7 +15,7 @@ namespace hjx {
 namespace cl = llvm::cl;
 
 StageFlags::StageFlags(cl::SubCommand &flags)
-    : startFrom_("start-from", cl::desc("the stage that the input is at: traced, pure, lo, tensor, kernel or machine"),
+    : startFrom_("start-from", cl::desc("the stage that the input is at: traced (the default), pure, lo, tensor, kernel or machine"),
                  cl::value_desc("stage"), cl::init("traced"), cl::sub(flags)),
       stopAfter_("stop-after", cl::desc("lower to this stage, and run nothing"), cl::value_desc("stage"), cl::sub(flags)),
       dumpDir_("dump-dir", cl::desc("write every stage of every function to <dir>/<function>/<n>-<stage>.mlir"),
