@@ -42,12 +42,17 @@ void hjx_rt_read(void *launcher, const void *from, int64_t sizeBytes, void *to) 
   static_cast<hjx::Launcher *>(launcher)->read(from, sizeBytes, to);
 }
 
+void *hjx_rt_constant(void *launcher, const void *data, int64_t sizeBytes) {
+  return static_cast<hjx::Launcher *>(launcher)->constant(data, sizeBytes);
+}
+
 int64_t hjx_rt_now_ns() {
   return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 absl::Span<const hjx::AbiSymbol> hjx::abiSymbols() {
   static const AbiSymbol symbols[] = {
+      {"hjx_rt_constant", reinterpret_cast<void *>(&hjx_rt_constant)},
       {"hjx_rt_launch", reinterpret_cast<void *>(&hjx_rt_launch)},
       {"hjx_rt_now_ns", reinterpret_cast<void *>(&hjx_rt_now_ns)},
       {"hjx_rt_parallel_for", reinterpret_cast<void *>(&hjx_rt_parallel_for)},

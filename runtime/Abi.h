@@ -37,6 +37,10 @@ HJX_ABI void hjx_rt_launch(void *launcher, int32_t kernel, int32_t gridX, int32_
 /// is launched next, as the condition of a loop does. Zeros after an error.
 HJX_ABI void hjx_rt_read(void *launcher, const void *from, int64_t sizeBytes, void *to);
 
+/// The device's copy of a constant of the host's code. The first call for `data` makes it, with the
+/// one transfer that a constant ever costs; later runs find it.
+HJX_ABI void *hjx_rt_constant(void *launcher, const void *data, int64_t sizeBytes);
+
 /// A steady clock, for profiles.
 HJX_ABI int64_t hjx_rt_now_ns();
 

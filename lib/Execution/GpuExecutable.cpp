@@ -10,8 +10,6 @@
 #include "lib/Target/Ptx/Ptx.h"
 #include "runtime/Launcher.h"
 
-#include "absl/strings/str_cat.h"
-
 using namespace hjx;
 using namespace mlir;
 
@@ -57,10 +55,6 @@ static absl::Status asStatus(llvm::Error error) {
 
 static absl::StatusOr<DeviceCode> compileDeviceCode(ModuleOp module, const GpuOptions &options) {
   gpu::GPUModuleOp device = deviceModule(module);
-  if (!device)
-    return absl::InvalidArgumentError(absl::StrCat("expected a program with a device module @",
-                                                   kDeviceModuleName.str(),
-                                                   ", got one for the processor"));
   std::string ir;
   llvm::raw_string_ostream irStream(ir);
   PtxOptions ptx;
@@ -122,7 +116,7 @@ public:
   GpuExecutable(Device &device, ProgramInterface interface, std::shared_ptr<const void> code,
                 Entry entry, std::unique_ptr<DeviceModule> kernels)
       : DeviceExecutable(device, std::move(interface)), code(std::move(code)), entry(entry),
-        kernels(std::move(kernels)) {}
+        loaded(device, std::move(kernels)) {}
 
   ~GpuExecutable() override {
     // The last launches may still be running the kernels.
@@ -131,14 +125,14 @@ public:
 
 private:
   absl::Status enter(void *const *buffers, void *arena) const override {
-    Launcher launcher(device(), *kernels);
+    Launcher launcher(loaded);
     entry(buffers, arena, &launcher);
     return launcher.status();
   }
 
-  std::shared_ptr<const void> code; // Keeps `entry` alive.
+  std::shared_ptr<const void> code; // Keeps `entry` and the host's constants alive.
   Entry entry;
-  std::unique_ptr<DeviceModule> kernels;
+  mutable LoadedCode loaded;
 };
 
 } // namespace

@@ -243,7 +243,8 @@ TEST_F(CudaDeviceTest, CompiledCodeLaunches) {
   std::unique_ptr<Device> device = open();
   auto module = *device->loadModule("ptx", {"scale", "add"});
   fake->calls.clear();
-  Launcher launcher(*device, *module);
+  LoadedCode code(*device, std::move(module));
+  Launcher launcher(code);
   int value = 42, seen = 0;
   void *arguments[] = {&value};
   hjx_rt_launch(&launcher, 1, 10, 2, 1, 128, 1, 1, 512, arguments);
@@ -259,7 +260,8 @@ TEST_F(CudaDeviceTest, TheFirstErrorOfARunIsKept) {
   auto module = *device->loadModule("ptx", {"add"});
   fake->failures["cuLaunchKernel"] = 701;
   fake->calls.clear();
-  Launcher launcher(*device, *module);
+  LoadedCode code(*device, std::move(module));
+  Launcher launcher(code);
   int value = 42, seen = 43;
   void *arguments[] = {&value};
   launcher.launch(0, {3, 1, 1, 64}, arguments);
@@ -273,10 +275,31 @@ TEST_F(CudaDeviceTest, TheFirstErrorOfARunIsKept) {
                         "shared memory: CUDA_ERROR_FAKE"));
 }
 
+TEST_F(CudaDeviceTest, ConstantsAreCopiedOnce) {
+  std::unique_ptr<Device> device = open();
+  LoadedCode code(*device, *device->loadModule("ptx", {}));
+  int data[] = {1, 2, 3}, seen[3] = {};
+  fake->calls.clear();
+  fake->failures["cuMemAlloc_v2"] = cuda::CUDA_ERROR_OUT_OF_MEMORY;
+  Launcher failing(code);
+  EXPECT_EQ(hjx_rt_constant(&failing, data, sizeof data), nullptr);
+  EXPECT_EQ(failing.status().code(), absl::StatusCode::kResourceExhausted);
+  fake->failures.clear();
+  fake->calls.clear();
+  Launcher launcher(code), later(code);
+  void *copy = hjx_rt_constant(&launcher, data, sizeof data);
+  EXPECT_EQ(hjx_rt_constant(&later, data, sizeof data), copy);
+  EXPECT_THAT(fake->calls,
+              ElementsAre("cuMemAlloc_v2 12", "cuMemcpyHtoDAsync_v2 12", "cuStreamSynchronize"));
+  ASSERT_TRUE(device->copyToHost(seen, copy, sizeof seen).ok());
+  EXPECT_THAT(seen, ElementsAre(1, 2, 3));
+}
+
 TEST_F(CudaDeviceTest, KernelsThatAreNotThere) {
   std::unique_ptr<Device> device = open();
   auto module = *device->loadModule("ptx", {"add"});
-  Launcher launcher(*device, *module);
+  LoadedCode code(*device, std::move(module));
+  Launcher launcher(code);
   launcher.launch(1, {}, nullptr);
   EXPECT_EQ(launcher.status().code(), absl::StatusCode::kInternal);
 }

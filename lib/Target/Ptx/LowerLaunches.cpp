@@ -19,7 +19,8 @@ namespace hjx {
 
 namespace {
 
-constexpr llvm::StringLiteral kLaunch = "hjx_rt_launch", kRead = "hjx_rt_read";
+constexpr llvm::StringLiteral kLaunch = "hjx_rt_launch", kRead = "hjx_rt_read",
+                              kConstant = "hjx_rt_constant";
 
 struct LowerLaunches : impl::LowerLaunchesBase<LowerLaunches> {
   void runOnOperation() override {
@@ -41,11 +42,14 @@ struct LowerLaunches : impl::LowerLaunchesBase<LowerLaunches> {
 
     SmallVector<gpu::LaunchFuncOp> launches;
     SmallVector<memref::LoadOp> loads;
+    SmallVector<memref::GetGlobalOp> constants;
     WalkResult result = main.walk([&](Operation *op) {
       if (auto launch = dyn_cast<gpu::LaunchFuncOp>(op))
         launches.push_back(launch);
       else if (auto load = dyn_cast<memref::LoadOp>(op))
         loads.push_back(load);
+      else if (auto constant = dyn_cast<memref::GetGlobalOp>(op))
+        constants.push_back(constant);
       else if (isa<memref::StoreOp, memref::CopyOp, vector::LoadOp, vector::StoreOp>(op))
         return op->emitOpError("on the host, of device memory: expected a kernel to do this"),
                WalkResult::interrupt();
@@ -53,6 +57,8 @@ struct LowerLaunches : impl::LowerLaunchesBase<LowerLaunches> {
     });
     if (result.wasInterrupted())
       return signalPassFailure();
+    for (memref::GetGlobalOp constant : constants)
+      lowerConstant(constant);
     for (memref::LoadOp load : loads)
       lowerLoad(load);
     for (gpu::LaunchFuncOp launch : launches)
@@ -76,6 +82,8 @@ private:
     LLVM::LLVMFuncOp::create(b, kLaunch, LLVM::LLVMFunctionType::get(nothing, launch));
     LLVM::LLVMFuncOp::create(
         b, kRead, LLVM::LLVMFunctionType::get(nothing, {pointer, pointer, i64, pointer}));
+    LLVM::LLVMFuncOp::create(b, kConstant,
+                             LLVM::LLVMFunctionType::get(pointer, {pointer, pointer, i64}));
   }
 
   /// A place on the stack frame of @main: one in a loop must not grow it each time round.
@@ -118,6 +126,21 @@ private:
     operands.push_back(table);
     LLVM::CallOp::create(b, TypeRange(), kLaunch, operands);
     launch.erase();
+  }
+
+  /// The data of a constant lies in the host's code; kernels see the device's copy.
+  void lowerConstant(memref::GetGlobalOp constant) {
+    ImplicitLocOpBuilder b(constant.getLoc(), constant->getBlock(), ++Block::iterator(constant));
+    auto type = cast<MemRefType>(constant.getType());
+    auto address = memref::ExtractAlignedPointerAsIndexOp::create(b, constant);
+    Value number = arith::IndexCastOp::create(b, b.getI64Type(), address);
+    Value host = LLVM::IntToPtrOp::create(b, pointer, number);
+    int64_t bytes = type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8u);
+    Value size = LLVM::ConstantOp::create(b, b.getI64Type(), bytes);
+    Value device =
+        LLVM::CallOp::create(b, pointer, kConstant, ValueRange{launcher, host, size}).getResult();
+    constant.getResult().replaceAllUsesExcept(BarePointers(*types).bufferAt(b, type, device),
+                                              address);
   }
 
   void lowerLoad(memref::LoadOp load) {

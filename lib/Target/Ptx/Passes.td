@@ -34,8 +34,9 @@ def LowerLaunches : Pass<"hjx-lower-launches", "mlir::ModuleOp"> {
     `gpu.launch_func` becomes a call of `hjx_rt_launch` (runtime/Abi.h) with the number
     of the kernel in the device module and an array of pointers to the arguments, as
     the CUDA driver takes them. A `memref.load` that @main does itself reads device
-    memory: it becomes a call of `hjx_rt_read`, which waits for the device. @main
-    gets one more argument, the launcher.
+    memory: it becomes a call of `hjx_rt_read`, which waits for the device. A
+    `memref.get_global` becomes a call of `hjx_rt_constant`, which gives the device's
+    copy. @main gets one more argument, the launcher.
   }];
   let dependentDialects = ["mlir::LLVM::LLVMDialect"];
 }
