@@ -85,20 +85,10 @@ static void buildPipelineTo(Stage stage, OpPassManager &pm, const LowerOptions &
   }
 }
 
-/// From the kernel stage on, a program is for a GPU or for the processor.
-static absl::Status checkKind(ModuleOp module, Stage stage, bool forGpu) {
-  bool isForGpu = deviceModule(module) != nullptr;
-  if (stage < Stage::Kernel || isForGpu == forGpu)
-    return absl::OkStatus();
-  std::string names[] = {"a program for the processor", absl::StrCat("a program with a device module @", kDeviceModuleName.str())};
-  return badInput("target", names[forGpu], names[isForGpu], "name the --target that the program was lowered for");
-}
-
 absl::Status lowerModule(ModuleOp module, Stage from, Stage to, const LowerOptions &options) {
   HJX_RETURN_IF_ERROR(checkStage(module, from));
   HJX_RETURN_IF_ERROR(checkMachine(module, from, options.forGpu));
   CollectedDiagnostics diagnostics(module.getContext());
-  HJX_RETURN_IF_ERROR(checkKind(module, from, options.forGpu));
   HJX_RETURN_IF_ERROR(dump(module, options.dumpDir, from));
   for (int number = static_cast<int>(from) + 1; number <= static_cast<int>(to); ++number) {
     auto stage = static_cast<Stage>(number);
