@@ -58,6 +58,11 @@ hjx::Backend hjx::defaultBackend() {
   return value;
 }
 
+bool hjx::explainRetraces() {
+  const char *text = std::getenv("HJX_EXPLAIN_RETRACES");
+  return text && *text && absl::string_view(text) != "0";
+}
+
 std::string hjx::cudaDriverPath() {
   const char *text = std::getenv("HJX_CUDA_DRIVER");
   return text && *text ? text : "libcuda.so.1";

@@ -24,7 +24,8 @@ struct JitOptions {
   std::string name = "main";
 };
 
-/// What a jitted function has compiled.
+/// What a jitted function has compiled. With HJX_EXPLAIN_RETRACES=1 in the environment, every
+/// compilation after the first also says why on standard error, as it happens.
 struct HJX_API JitStats {
   int64_t calls = 0;
   /// One entry for each compilation: its argument types, and how they differ from the

@@ -61,7 +61,7 @@ static StringRef remedyFor(StringRef op, StringRef constraint) {
       .Case("dynamic_slice.C2", "give one size for each dimension, none larger than the dimension")
       .Case("dynamic_update_slice.C2", "the update needs the array's number of dimensions and must fit inside")
       .Case("random_bits.C1", "choose 8, 16, 32 or 64 bits")
-      .Default("see the operation's constraints in docs/generated/hjx-dialect.md");
+      .Default("check the shapes and element types of the operands");
 }
 
 Explained explainCompilation(const std::string &diagnostics) {

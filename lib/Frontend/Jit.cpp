@@ -3,6 +3,7 @@
 // The cache behind jit: from the key of a call to its program.
 #include "lib/Frontend/Request.h"
 #include "lib/Frontend/Run.h"
+#include "runtime/Environment.h"
 
 #include <hjx/jit.h>
 
@@ -113,30 +114,55 @@ private:
 
 static std::string describeWeak(const Aval &aval) { return (aval.isWeak ? "weak " : "") + describe(aval); }
 
+/// "args[0].w" is a child of "args[0]".
+static bool isChild(StringRef path, StringRef parent) {
+  return path.consume_front(parent) && !path.empty() && (path.front() == '.' || path.front() == '[');
+}
+
+/// What differs, and how much: other numbers and strings count as other types do, other containers
+/// much more, since nothing after them can be compared.
+static std::pair<size_t, std::string> differenceOf(const JitProgram &program, const TreeDef &structure,
+                                                   const std::vector<Aval> &arguments) {
+  constexpr size_t kContainers = 1000, kTypes = 2000, kShown = 4;
+  size_t count = 0;
+  std::string text;
+  auto add = [&](const std::string &path, const std::string &is, const std::string &was) {
+    if (count++ < kShown)
+      text += (text.empty() ? "" : "; ") + path + " is " + is + ", was " + was;
+  };
+  const std::vector<TreeDef::Entry> &is = structure.entries, &was = program.structure.entries;
+  size_t leaf = 0;
+  for (size_t i = 0; i < is.size(); ++i) {
+    bool isSamePlace = i < was.size() && is[i].path == was[i].path && is[i].isLeaf == was[i].isLeaf;
+    bool isContainer = i + 1 < is.size() && isChild(is[i + 1].path, is[i].path);
+    if (!isSamePlace || (is[i].what != was[i].what && isContainer))
+      return {kContainers, "the structure differs: " + program.structure.difference(structure)};
+    if (is[i].what != was[i].what)
+      add(is[i].path, is[i].what, was[i].what);
+    if (!is[i].isLeaf)
+      continue;
+    const Aval &type = arguments[leaf], &before = program.arguments[leaf];
+    ++leaf;
+    if (!type.sameType(before) || type.isWeak != before.isWeak)
+      add(is[i].path, describeWeak(type), describeWeak(before));
+  }
+  if (is.size() != was.size())
+    return {kContainers, "the structure differs: " + program.structure.difference(structure)};
+  if (count == 0)
+    return {kTypes, "the arguments have other C++ types"};
+  if (count > kShown)
+    text += "; and " + std::to_string(count - kShown) + " more";
+  return {count, text};
+}
+
 std::string JitCache::explain(const TreeDef &structure, const std::vector<Aval> &arguments) {
   absl::MutexLock lock(&mutex);
   if (order.empty())
     return "first call";
-  std::vector<std::string> paths = pathsOf(structure);
   std::string best;
   size_t fewest = ~size_t(0);
   for (const auto &program : order) {
-    std::string difference = program->structure.difference(structure);
-    size_t count = 0;
-    std::string text;
-    if (!difference.empty()) {
-      count = 1000;
-      text = "the structure differs: " + difference;
-    } else {
-      for (size_t i = 0; i < arguments.size(); ++i)
-        if (!arguments[i].sameType(program->arguments[i]) || arguments[i].isWeak != program->arguments[i].isWeak)
-          text += (count++ ? "; " : "") + paths[i] + " is " + describeWeak(arguments[i]) + ", was " +
-                  describeWeak(program->arguments[i]);
-    }
-    if (text.empty()) {
-      count = 2000;
-      text = "the arguments have other C++ types";
-    }
+    auto [count, text] = differenceOf(*program, structure, arguments);
     if (count < fewest) {
       fewest = count;
       best = text;
@@ -195,6 +221,14 @@ static std::vector<int> assignAliases(func::FuncOp main, const std::vector<size_
   return aliases;
 }
 
+/// HJX_EXPLAIN_RETRACES: says on standard error why a call compiles again, as it happens.
+static void reportRetrace(const JitCache &cache, const JitCall &call, const std::string &reason) {
+  if (!explainRetraces() || reason == "first call")
+    return;
+  std::fprintf(stderr, "%s: jit: %s of %s compiles again: %s\n", placeOf(call.where).c_str(), cache.options.name.c_str(),
+               placeOf(cache.where).c_str(), reason.c_str());
+}
+
 static std::shared_ptr<const JitProgram> compileCall(JitCache &cache, JitCall &call, FlatFunction record,
                                                      std::shared_ptr<const void> &prototype, TreeDef structure) {
   absl::Time start = absl::Now();
@@ -203,6 +237,7 @@ static std::shared_ptr<const JitProgram> compileCall(JitCache &cache, JitCall &c
   program->arguments = avalsOf(call.leaves, jit);
   program->structure = std::move(structure);
   std::string reason = cache.explain(program->structure, program->arguments);
+  reportRetrace(cache, call, reason);
 
   Session session(Constants::Refuse);
   program->results = session.recordMain(call.leaves, record, jit);

@@ -98,8 +98,6 @@ Operand broadcastInDim(OpScope &op, Operand x, ArrayRef<int64_t> shape, ArrayRef
     if (auto elements = dyn_cast<DenseElementsAttr>(constant.getValue()); elements && elements.isSplat()) {
       RankedTensorType type = x.type().clone(shape);
       Value whole = ir::ConstantOp::create(op.builder(), type, elements.resizeSplat(type));
-      if (constant->use_empty() && constant->getBlock() == op.frame().block() && x.rank() == 0)
-        constant->erase();
       return {whole, x.isWeak};
     }
   return op.emit<ir::BroadcastInDimOp>({x}, {.dims = dims(op, resultDims), .shape = dims(op, shape)});

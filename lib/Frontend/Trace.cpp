@@ -125,6 +125,16 @@ bool Frame::encloses(const Frame *inner) const {
   return false;
 }
 
+std::unique_ptr<Region> Frame::take() {
+  // Numbers that became constants of a whole shape leave their scalars behind. Until now an array
+  // of the user's could stand for one.
+  if (Block &block = body->front(); block.mightHaveTerminator())
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+      if (isa<ir::ConstantOp>(op) && op.use_empty())
+        op.erase();
+  return std::move(body);
+}
+
 Value Frame::captureFromParent(Value outer) {
   Value &inner = captureOf[outer];
   if (!inner) {

@@ -101,7 +101,7 @@ public:
   llvm::ArrayRef<mlir::Value> captures() const { return captured; }
   mlir::Block *block() const { return &body->front(); }
   /// Gives the recorded block away.
-  std::unique_ptr<mlir::Region> take() { return std::move(body); }
+  std::unique_ptr<mlir::Region> take();
 
   Session &session;
   Frame *const parent;

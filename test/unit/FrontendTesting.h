@@ -21,14 +21,15 @@
       (void)(statement);                                                                                      \
       ADD_FAILURE() << "expected an error: " << text;                                                         \
     } catch (const hjx::Error &error) {                                                                       \
-      EXPECT_EQ(std::string(error.what()), hjx::testing::at(__FILE__, hjxLine, HERE ": " text));               \
+      EXPECT_EQ(std::string(error.what()), hjx::testing::at(__FILE__, hjxLine, HERE ": ", text));               \
     }                                                                                                         \
   } while (false)
 
 namespace hjx::testing {
 
 /// `text` with the place in place of HERE.
-inline std::string at(std::string path, int line, std::string text) {
+inline std::string at(std::string path, int line, std::string prefix, const std::string &message) {
+  std::string text = prefix + message;
   std::string place = path.substr(path.rfind('/') + 1) + ":" + std::to_string(line);
   for (size_t found; (found = text.find(HERE)) != std::string::npos;)
     text.replace(found, std::string_view(HERE).size(), place);

@@ -101,6 +101,14 @@ TEST(FrontendTransforms, VmapMapsAxes) {
   EXPECT_CLOSE(vmap([](Params p) { return model(p, xs); }, {{0, none}})(stacked)[1], model({2 * params.w, params.b}, xs));
 }
 
+TEST(FrontendTransforms, ConstantsOutliveTheirBroadcast) {
+  auto f = [](Array x) {
+    Array zero = zeros({}), shifted = x + zero; // the scalar became a constant of x's shape
+    return shifted * (zero + 2);
+  };
+  EXPECT_CLOSE(jit(f)(array({1.0, 2.0})), array({2.0, 4.0}));
+}
+
 TEST(FrontendTransforms, NestInAnyOrder) {
   auto f = [](Array x) { return sum(sin(x) * x); };
   Array x = array({0.5, 1.0, 2.0}), batch = stack({x, 2 * x});
