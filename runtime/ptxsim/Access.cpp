@@ -171,14 +171,10 @@ bool resolve(Warp &w, Space space, unsigned size, AccessKind kind, Access &acces
   return true;
 }
 
-bool reportConflict(Warp &w, unsigned lane, uint64_t offset, unsigned size, AccessKind kind,
-                    const SharedMemory::Conflict &conflict) {
-  if (conflict.kind == SharedMemory::Conflict::Kind::None)
-    return false;
-  if (conflict.kind == SharedMemory::Conflict::Kind::Uninitialized) {
-    reportUninitialized(w, lane, offset, size, "shared memory");
-    return true;
-  }
+void describeConflict(Warp &w, unsigned lane, uint64_t offset, unsigned size, AccessKind kind,
+                      const SharedMemory::Conflict &conflict) {
+  if (conflict.kind == SharedMemory::Conflict::Kind::Uninitialized)
+    return reportUninitialized(w, lane, offset, size, "shared memory");
   const Launch &launch = *w.block->launch;
   const Kernel::Line &line = launch.kernel.lines[conflict.otherInstruction];
   w.fail(Finding::Kind::LaunchFailed, lane,
@@ -189,7 +185,6 @@ bool reportConflict(Warp &w, unsigned lane, uint64_t offset, unsigned size, Acce
                              ? "several threads"
                              : describeThread(launch, conflict.otherThread),
                          line.number, line.text));
-  return true;
 }
 
 void reportUninitialized(Warp &w, unsigned lane, uint64_t address, unsigned size,

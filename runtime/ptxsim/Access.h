@@ -42,8 +42,15 @@ void loadAddresses(const Instruction &i, const Warp &w, Access &access);
 Mask splitGeneric(const Warp &w, Mask lanes, Access &access, Space &space);
 
 /// Findings of shared-memory checks.
-bool reportConflict(Warp &w, unsigned lane, uint64_t offset, unsigned sizeBytes, AccessKind kind,
-                    const SharedMemory::Conflict &conflict);
+void describeConflict(Warp &w, unsigned lane, uint64_t offset, unsigned sizeBytes, AccessKind kind,
+                      const SharedMemory::Conflict &conflict);
+inline bool reportConflict(Warp &w, unsigned lane, uint64_t offset, unsigned sizeBytes,
+                           AccessKind kind, const SharedMemory::Conflict &conflict) {
+  if (conflict.kind == SharedMemory::Conflict::Kind::None)
+    return false;
+  describeConflict(w, lane, offset, sizeBytes, kind, conflict);
+  return true;
+}
 void reportUninitialized(Warp &w, unsigned lane, uint64_t address, unsigned sizeBytes,
                          absl::string_view where);
 

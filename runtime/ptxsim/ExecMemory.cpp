@@ -120,7 +120,10 @@ void storeShared(const Instruction &i, Warp &w, const uint8_t *const *rows, cons
     unsigned lane = __builtin_ctz(left);
     uint8_t value[32];
     gather(i, rows, lane, value);
-    bool same = std::memcmp(access.at[lane], value, size) == 0;
+    uint8_t differs = 0;
+    for (unsigned byte = 0; byte < size; ++byte)
+      differs |= access.at[lane][byte] ^ value[byte];
+    bool same = !differs;
     uint64_t offset = access.address[lane];
     if (reportConflict(
             w, lane, offset, size, AccessKind::Write,

@@ -50,11 +50,18 @@ public:
 
   Conflict read(uint32_t offset, uint32_t size, uint32_t thread, uint32_t instruction) {
     // What everybody wrote before the last barrier of everybody needs no second look.
-    Record &record = records[offset / granule];
-    uint32_t word = 0;
-    if (size == 4 && granule == 4 && record.writeTime <= floor[thread / 32] &&
-        (std::memcpy(&word, &written[offset], 4), word == 0x01010101)) {
-      noteRead(record, thread, instruction);
+    if (granule != 4 || size % 4)
+      return readSlowly(offset, size, thread, instruction);
+    uint32_t sinceBarrier = 0, missing = 0, since = floor[thread / 32];
+    for (uint32_t at = offset; at < offset + size; at += 4) {
+      uint32_t word;
+      std::memcpy(&word, &written[at], 4);
+      missing |= word ^ 0x01010101;
+      sinceBarrier |= records[at / 4].writeTime > since;
+    }
+    if (!missing && !sinceBarrier) {
+      for (uint32_t at = offset; at < offset + size; at += 4)
+        noteRead(records[at / 4], thread, instruction);
       return {};
     }
     return readSlowly(offset, size, thread, instruction);
