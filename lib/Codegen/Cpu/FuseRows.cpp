@@ -26,9 +26,8 @@ namespace {
 
 constexpr unsigned kWindow = 96;      // Ops of a block that are looked at from the first of a group.
 constexpr unsigned kMaxMembers = 24;
-constexpr int64_t kMinRows = 8;       // Fewer rows leave nothing to run in parallel ..
 constexpr int64_t kMinRowSize = 16;   // Below, a row is too short to vectorise.
-constexpr double kTinyNs = 20'000;    // .. unless there is nothing worth running in parallel.
+constexpr double kTinyNs = 20'000;    // Below, there is nothing worth running in parallel.
 
 /// What an op between the members of a group may do to memory.
 struct Effects {
@@ -101,12 +100,13 @@ struct Candidate {
   LoopNest nest; // Collapsed; no row loops yet.
   Effects effects;
   llvm::SmallDenseSet<Value> gathered; // Root buffers read at addresses that depend on data.
+  llvm::SmallDenseSet<Value> large;    // Root buffers read that are worth reading together.
   bool reducesRows = false;
   int64_t numResults = 1; // Iterations of its parallel loops.
   double ns = 0;
 };
 
-std::optional<Candidate> candidateFor(linalg::GenericOp op) {
+std::optional<Candidate> candidateFor(linalg::GenericOp op, int64_t minSharedElements) {
   FailureOr<LoopNest> nest = LoopNest::get(op);
   if (failed(nest) || nest->isEmpty() || !BodyEmitter::canVectorize(op))
     return std::nullopt;
@@ -121,6 +121,9 @@ std::optional<Candidate> candidateFor(linalg::GenericOp op) {
     if (!loop.isReduction)
       candidate.numResults *= loop.size;
   }
+  for (Value root : candidate.effects.reads)
+    if (cast<MemRefType>(root.getType()).getNumElements() >= minSharedElements)
+      candidate.large.insert(root);
   op.getBody()->walk(
       [&](memref::LoadOp load) { candidate.gathered.insert(rootBuffer(load.getMemRef())); });
   return candidate;
@@ -145,7 +148,7 @@ public:
       if (candidate.effects.reads.contains(root) && !agrees(root, nest, candidate))
         return false;
     writes.insert(candidate.effects.writes.begin(), candidate.effects.writes.end());
-    touched.insert(candidate.effects.reads.begin(), candidate.effects.reads.end());
+    touched.insert(candidate.large.begin(), candidate.large.end());
     gathered.insert(candidate.gathered.begin(), candidate.gathered.end());
     hasRowReduction |= candidate.reducesRows;
     ns += candidate.ns;
@@ -155,12 +158,11 @@ public:
   }
 
   bool sharesBuffer(const Candidate &candidate) const {
-    return llvm::any_of(candidate.effects.reads,
-                        [&](Value root) { return touched.contains(root); });
+    return llvm::any_of(candidate.large, [&](Value root) { return touched.contains(root); });
   }
 
-  bool isWorthIt() const {
-    return members.size() > 1 && (numRows >= kMinRows || ns < kTinyNs) &&
+  bool isWorthIt(int64_t minRows) const {
+    return members.size() > 1 && (numRows >= minRows || ns < kTinyNs) &&
            (hasRowReduction || rowSize >= kMinRowSize || numRows == 1);
   }
 
@@ -202,10 +204,11 @@ private:
 /// Groups the ops of one block.
 class BlockFuser {
 public:
-  BlockFuser(Block &block, int64_t &numGroups) : block(block), numGroups(numGroups) {
+  BlockFuser(Block &block, int64_t &numGroups, int64_t minRows, int64_t minSharedElements)
+      : block(block), numGroups(numGroups), minRows(minRows) {
     for (Operation &op : block)
       if (auto generic = dyn_cast<linalg::GenericOp>(op))
-        if (std::optional<Candidate> candidate = candidateFor(generic))
+        if (std::optional<Candidate> candidate = candidateFor(generic, minSharedElements))
           candidates.try_emplace(&op, std::move(*candidate));
   }
 
@@ -217,7 +220,7 @@ public:
       for (int64_t numRows : rowCounts(op)) {
         Group group = grow(op, numRows);
         auto rank = [](const Group &g) { return std::make_pair(g.members.size(), g.numRows); };
-        if (group.isWorthIt() && (!best || rank(group) > rank(*best)))
+        if (group.isWorthIt(minRows) && (!best || rank(group) > rank(*best)))
           best.emplace(std::move(group));
       }
       if (best)
@@ -360,10 +363,13 @@ private:
 
   Block &block;
   int64_t &numGroups;
+  int64_t minRows;
   llvm::DenseMap<Operation *, Candidate> candidates;
 };
 
 struct FuseRows : impl::FuseRowsBase<FuseRows> {
+  using FuseRowsBase::FuseRowsBase;
+
   void runOnOperation() override {
     int64_t numGroups = 0;
     for (auto func : getOperation().getOps<func::FuncOp>()) {
@@ -375,7 +381,7 @@ struct FuseRows : impl::FuseRowsBase<FuseRows> {
           blocks.push_back(block);
       });
       for (Block *block : blocks)
-        BlockFuser(*block, numGroups).run();
+        BlockFuser(*block, numGroups, minRows, minSharedElements).run();
     }
   }
 };

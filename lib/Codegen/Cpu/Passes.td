@@ -45,6 +45,13 @@ def FuseRows : Pass<"hjx-fuse-rows", "mlir::ModuleOp"> {
     long.
   }];
   let dependentDialects = ["mlir::memref::MemRefDialect"];
+  let options = [
+    Option<"minRows", "min-rows", "int64_t", /*default=*/"8",
+           "Fewer rows leave nothing to run in parallel, unless there is little to run at all">,
+    Option<"minSharedElements", "min-shared-elements", "int64_t", /*default=*/"1",
+           "Ops join for a buffer of this many elements; on a GPU a scalar that all parameters share "
+           "is no reason">,
+  ];
 }
 
 def Bufferize : Pass<"hjx-bufferize", "mlir::ModuleOp"> {

@@ -20,7 +20,10 @@ void hjx::buildToGpuKernelPipeline(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(createGeneralizeCopies());
   pm.addPass(createWidenBools());
   pm.addPass(createOutlineLoops());
-  pm.addPass(createFuseRows());
+  FuseRowsOptions rows;
+  rows.minRows = 64;
+  rows.minSharedElements = 2;
+  pm.addPass(createFuseRows(rows));
   pm.addPass(createOutlineKernels());
   pm.addPass(createGenerateGpuKernels());
   pm.addPass(createPlanMemory());
