@@ -38,7 +38,6 @@ gpu::GPUFuncOp DeviceModule::takeKernel(func::FuncOp function, ArrayRef<BufferFa
   for (auto [argument, replacement] : llvm::zip(from.getArguments(), to.getArguments()))
     argument.replaceAllUsesWith(replacement);
   to.getOperations().splice(to.begin(), from.getOperations());
-
   Builder b(function.getContext());
   for (auto [index, fact] : llvm::enumerate(facts)) {
     if (!isa<MemRefType>(function.getArgumentTypes()[index]))

@@ -5,6 +5,7 @@
 
 #include "lib/Codegen/Cpu/Passes.h"
 
+#include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -26,6 +27,7 @@ void hjx::buildToGpuKernelPipeline(OpPassManager &pm) {
   pm.addPass(createFuseRows(rows));
   pm.addPass(createOutlineKernels());
   pm.addPass(createGenerateGpuKernels());
+  pm.addPass(createLowerAffinePass()); // From addresses that are not linear in loops.
   pm.addPass(createPlanMemory());
 }
 

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// GPU kernels, on the simulated device, against upstream's scalar loops on the CPU; and what the
+// assembler says of them, where there is one: no registers spilt.
+#include "KernelPrograms.h"
+#include "lib/Execution/CompiledExecutable.h"
+#include "lib/Execution/CpuExecutable.h"
+#include "lib/Execution/GpuExecutable.h"
+#include "lib/Target/Ptx/Ptxas.h"
+#include "TemporaryFolder.h"
+
+#include "mlir/Parser/Parser.h"
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+using namespace hjx;
+using namespace mlir;
+
+namespace {
+
+// Before the runtime looks.
+const bool kEnvironment = setenv("HJX_CUDA_DRIVER", HJX_PTXSIM_LIBRARY, 1) == 0;
+
+/// Runs on a copy of the inputs and returns the outputs.
+Bytes run(const auto &executable, const std::vector<BufferSpec> &specs, Bytes inputs) {
+  Bytes outputs;
+  std::vector<const void *> in;
+  std::vector<void *> out;
+  for (auto &bytes : inputs)
+    in.push_back(bytes.empty() ? static_cast<void *>(&in) : bytes.data());
+  for (const BufferSpec &spec : specs)
+    outputs.emplace_back(spec.sizeBytes, char(0x5a));
+  for (auto [index, spec] : llvm::enumerate(specs))
+    out.push_back(spec.alias >= 0 ? nullptr : outputs[index].data());
+  absl::Status status = executable.run(in, out);
+  EXPECT_TRUE(status.ok()) << status;
+  for (auto [index, spec] : llvm::enumerate(specs))
+    if (spec.alias >= 0)
+      outputs[index] = inputs[spec.alias];
+  return outputs;
+}
+
+class GpuKernelTest : public testing::TestWithParam<KernelProgram> {
+protected:
+  GpuKernelTest() {
+    DialectRegistry registry;
+    registerCpuDialects(registry);
+    registerGpuDialects(registry);
+    context.appendDialectRegistry(registry);
+    context.loadAllAvailableDialects();
+    module = parseSourceString<ModuleOp>(GetParam().text, &context);
+  }
+
+  std::unique_ptr<GpuProgram> compile(const std::string &chip) {
+    OwningOpRef<ModuleOp> copy = module->clone();
+    auto program = GpuProgram::compile(*copy, {.chip = chip});
+    EXPECT_TRUE(program.ok()) << program.status();
+    return program.ok() ? *std::move(program) : nullptr;
+  }
+
+  MLIRContext context;
+  OwningOpRef<ModuleOp> module;
+};
+
+TEST_P(GpuKernelTest, AgreesWithScalarLoops) {
+  std::unique_ptr<GpuProgram> program = compile("sm_80");
+  ASSERT_TRUE(program);
+  auto loaded = program->load(**openDevice("cuda"));
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  std::unique_ptr<Executable> kernels = makeHostExecutable(*std::move(loaded));
+  auto plain = CpuExecutable::compile(*module, {.scalarLoops = true});
+  ASSERT_TRUE(plain.ok()) << plain.status();
+  Bytes inputs = randomInputs((*plain)->inputs());
+  const std::vector<BufferSpec> &outputs = (*plain)->outputs();
+  expectClose(outputs, run(**plain, outputs, inputs), run(*kernels, outputs, inputs),
+              GetParam().tolerance);
+}
+
+TEST_P(GpuKernelTest, IsAcceptedByTheAssembler) {
+  auto ptxas = findPtxas();
+  ASSERT_TRUE(ptxas.ok()) << ptxas.status();
+  if (!*ptxas)
+    GTEST_SKIP() << "there is no ptxas";
+  test::TemporaryFolder folder;
+  for (const char *chip : {"sm_80", "sm_90"}) {
+    std::unique_ptr<GpuProgram> program = compile(chip);
+    ASSERT_TRUE(program);
+    std::string path = folder.path("device.ptx");
+    std::ofstream(path) << program->ptx();
+    auto resources = assemble(**ptxas, chip, path, folder.path("device.cubin"));
+    ASSERT_TRUE(resources.ok()) << resources.status();
+    for (const KernelResources &kernel : *resources)
+      EXPECT_EQ(kernel.spillBytes, 0) << kernel.name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, GpuKernelTest, testing::ValuesIn(kernelPrograms()),
+                         [](const auto &info) { return std::string(info.param.name); });
+
+} // namespace
