@@ -31,7 +31,7 @@ GemmKernel::GemmKernel(const GemmConfig &config, const JitOptions &options) : co
   milliseconds = elapsed.count();
 }
 
-void GemmKernel::operator()(GemmMatrix a, GemmMatrix b, GemmMatrix c, const GemmSizes &s,
+void GemmKernel::operator()(GemmMatrix a, GemmMatrix b, GemmMatrix c, const ProductSizes &s,
                             bool accumulate, int64_t parts) {
   int64_t wanted = gemmWorkspaceBytes(config, s, parts);
   if (wanted > workspaceBytes) {

@@ -19,7 +19,7 @@ class GemmKernel {
 public:
   /// Ends the process with a message if anything fails.
   explicit GemmKernel(const GemmConfig &config, const JitOptions &options = {});
-  void operator()(GemmMatrix a, GemmMatrix b, GemmMatrix c, const GemmSizes &sizes, bool accumulate,
+  void operator()(GemmMatrix a, GemmMatrix b, GemmMatrix c, const ProductSizes &sizes, bool accumulate,
                   int64_t parts);
   double compileMs() const { return milliseconds; }
 

@@ -245,7 +245,7 @@ static std::vector<double> race(ArrayRef<std::function<void()>> candidates, bool
 static int bench() {
   mlir::MLIRContext context;
   mlir::Builder b(&context);
-  GemmConfig config{b.getF32Type(), b.getF32Type(), b.getF32Type()};
+  GemmConfig config{{b.getF32Type(), b.getF32Type(), b.getF32Type()}};
   config.parallelFor = "hjx_rt_parallel_parts";
   JitOptions options;
   if (unitName == "avx512") {

@@ -4,6 +4,7 @@
 // random inputs: what compiling costs by stage, what memory it plans, how long a
 // run takes. With --check the results are compared with upstream's scalar loops.
 #include "lib/Codegen/Cpu/Passes.h"
+#include "lib/Codegen/Structured/Passes.h"
 #include "lib/Execution/CpuExecutable.h"
 #include "lib/Target/Jit.h"
 #include "lib/Target/Passes.h"

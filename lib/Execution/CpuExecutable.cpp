@@ -3,6 +3,7 @@
 // A module to a callable: pipelines, plan, JIT, and the call itself.
 #include "lib/Execution/CpuExecutable.h"
 
+#include "lib/Codegen/Structured/Passes.h"
 #include "lib/Execution/LowerModule.h"
 #include "lib/Target/Jit.h"
 
@@ -27,7 +28,7 @@ CpuExecutable::~CpuExecutable() = default;
 //===----------------------------------------------------------------------===//
 
 void hjx::registerCpuDialects(DialectRegistry &registry) {
-  registerCpuCodegenDialects(registry);
+  registerStructuredCodegenDialects(registry);
   registerTargetDialects(registry);
 }
 

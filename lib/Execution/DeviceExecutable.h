@@ -5,7 +5,7 @@
 // not know which of the two it is.
 #pragma once
 
-#include "lib/Codegen/Cpu/MemoryPlan.h"
+#include "lib/Codegen/Structured/MemoryPlan.h"
 #include "runtime/Device.h"
 #include "runtime/ElementType.h"
 

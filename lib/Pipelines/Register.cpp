@@ -8,6 +8,7 @@
 #include "lib/Codegen/Cpu/Passes.h"
 #include "lib/Codegen/Gpu/Passes.h"
 #include "lib/Codegen/Math/ExpandMath.h"
+#include "lib/Codegen/Structured/Passes.h"
 #include "lib/Interpreter/Passes.h"
 #include "lib/Lowering/Passes.h"
 #include "lib/Pipelines/Pipelines.h"
@@ -32,7 +33,7 @@ void hjx::registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<mlir::tensor::TensorDialect>();
   registry.insert<mlir::vector::VectorDialect>();
   mlir::func::registerInlinerExtension(registry);
-  registerCpuCodegenDialects(registry);
+  registerStructuredCodegenDialects(registry);
   registerGpuCodegenDialects(registry);
   registerPtxDialects(registry);
   registerTargetDialects(registry);
@@ -48,6 +49,7 @@ void hjx::registerAllPasses() {
   mlir::registerInlinerPass();
   registerInterpreterPasses();
   registerHjxLoweringPasses();
+  registerHjxStructuredCodegenPasses();
   registerPipelines();
   registerPtxPasses();
   mlir::registerSymbolDCEPass();

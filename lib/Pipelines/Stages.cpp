@@ -5,7 +5,7 @@
 
 #include "dialects/hjx/Hjx.h"
 #include "dialects/hjx/Signature.h"
-#include "lib/Codegen/Cpu/MemoryPlan.h"
+#include "lib/Codegen/Structured/MemoryPlan.h"
 #include "lib/Target/Passes.h"
 
 using namespace mlir;

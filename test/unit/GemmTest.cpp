@@ -189,7 +189,7 @@ struct Types {
   Element operand, accumulator, result;
 };
 GemmConfig configOf(Types types, const Unit &unit) {
-  GemmConfig config{typeOf(types.operand), typeOf(types.accumulator), typeOf(types.result)};
+  GemmConfig config{{typeOf(types.operand), typeOf(types.accumulator), typeOf(types.result)}};
   config.vectorUnit = unit.unit;
   return config;
 }
@@ -375,7 +375,7 @@ TEST(GemmConfigTest, RejectsTypesThatDoNotGoTogether) {
                                         [&](mlir::Diagnostic &d) { message = d.str(); });
   mlir::OwningOpRef<mlir::ModuleOp> module =
       mlir::ModuleOp::create(mlir::UnknownLoc::get(&context()));
-  GemmConfig config{typeOf(Element::F32), typeOf(Element::I32), typeOf(Element::F32)};
+  GemmConfig config{{typeOf(Element::F32), typeOf(Element::I32), typeOf(Element::F32)}};
   EXPECT_TRUE(failed(getOrCreateGemmKernel(*module, config)));
   EXPECT_THAT(message, testing::HasSubstr("got operands 'f32', accumulator 'i32', result 'f32'"));
 }
@@ -383,7 +383,7 @@ TEST(GemmConfigTest, RejectsTypesThatDoNotGoTogether) {
 TEST(GemmConfigTest, OneKernelPerConfiguration) {
   mlir::OwningOpRef<mlir::ModuleOp> module =
       mlir::ModuleOp::create(mlir::UnknownLoc::get(&context()));
-  GemmConfig config{typeOf(Element::F32), typeOf(Element::F32), typeOf(Element::F32)};
+  GemmConfig config{{typeOf(Element::F32), typeOf(Element::F32), typeOf(Element::F32)}};
   auto first = getOrCreateGemmKernel(*module, config),
        again = getOrCreateGemmKernel(*module, config);
   ASSERT_TRUE(succeeded(first) && succeeded(again));

@@ -2,7 +2,7 @@
 //
 // Placement in the arena: buffers that live at one time never share a byte, on the
 // header's example and on random lifetimes; text and attribute keep the plan.
-#include "lib/Codegen/Cpu/MemoryPlan.h"
+#include "lib/Codegen/Structured/MemoryPlan.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include <gmock/gmock.h>

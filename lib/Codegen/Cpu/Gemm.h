@@ -32,6 +32,8 @@
 // thread that uses it. The price is one barrier per phase.
 #pragma once
 
+#include "lib/Codegen/Structured/ProductTypes.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringMap.h"
@@ -54,23 +56,12 @@ struct VectorUnit {
 };
 
 /// One kernel is generated per distinct configuration.
-struct GemmConfig {
-  mlir::Type operandType;     ///< of A and B: f16, bf16, f32, f64, i8, i16, i32, i64
-  mlir::Type accumulatorType; ///< f32 or f64 for float operands; any of the integers
-  mlir::Type resultType; ///< of C: converted from the accumulator once, at the end; f16 and bf16
-                         ///< only from f32
-  bool unsignedOperands =
-      false; ///< integer operands narrower than the accumulator extend with zeros
+struct GemmConfig : ProductTypes {
   VectorUnit vectorUnit = VectorUnit::host();
   /// Name of a C function `void f(int64_t parts, void (*body)(void *context, int64_t part), void
   /// *context)` that runs `body` for each part, concurrently or not, and then returns
   /// (hjx_rt_parallel_parts). Empty: the kernel runs all parts itself.
   std::string parallelFor;
-};
-
-/// Sizes of one (batched) product: C[b0,b1,m,n] = sum over k of A[b0,b1,m,k] * B[b0,b1,k,n].
-struct GemmSizes {
-  int64_t batch0 = 1, batch1 = 1, m = 0, n = 0, k = 0;
 };
 
 /// Returns the kernel for `config` in `module`, generating it on first use.
@@ -95,6 +86,6 @@ llvm::FailureOr<mlir::func::FuncOp> getOrCreateGemmKernel(mlir::ModuleOp module,
 std::string gemmKernelName(const GemmConfig &config);
 
 /// Bytes of workspace that the kernel of `config` needs for `sizes` in up to `parts` parts.
-int64_t gemmWorkspaceBytes(const GemmConfig &config, const GemmSizes &sizes, int64_t parts);
+int64_t gemmWorkspaceBytes(const GemmConfig &config, const ProductSizes &sizes, int64_t parts);
 
 } // namespace hjx

@@ -80,7 +80,7 @@ int64_t Tiling::privateBytes() const {
 
 } // namespace gemm
 
-int64_t gemmWorkspaceBytes(const GemmConfig &config, const GemmSizes &sizes, int64_t parts) {
+int64_t gemmWorkspaceBytes(const GemmConfig &config, const ProductSizes &sizes, int64_t parts) {
   FailureOr<gemm::Tiling> tiling =
       gemm::Tiling::of(config, UnknownLoc::get(config.operandType.getContext()));
   if (failed(tiling) || sizes.m == 0 || sizes.n == 0)

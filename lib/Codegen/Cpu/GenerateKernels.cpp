@@ -8,10 +8,11 @@
 //     scf.for %unit = %begin to %end {
 //       %row0, %row1 = %unit / 64, %unit % 64
 //       .. loops of the op inside the row ..
-#include "lib/Codegen/Cpu/FlatBuffers.h"
+#include "lib/Codegen/Structured/FlatBuffers.h"
 #include "lib/Codegen/Cpu/NestEmitter.h"
 #include "lib/Codegen/Cpu/Passes.h"
-#include "lib/Codegen/Cpu/RowLoops.h"
+#include "lib/Codegen/Structured/Passes.h"
+#include "lib/Codegen/Structured/RowLoops.h"
 
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 
@@ -46,7 +47,7 @@ struct Partition {
   }
 };
 
-Partition choosePartition(LoopNest &nest, const Schedule &schedule) {
+Partition choosePartition(LoopNest &nest, const VectorSchedule &schedule) {
   Partition partition;
   for (unsigned loop : schedule.outer) {
     if (partition.numUnits() >= kEnoughUnits)
@@ -117,7 +118,7 @@ private:
       return success();
     }
     nest->collapseAll();
-    Schedule schedule = Schedule::choose(*nest);
+    VectorSchedule schedule = VectorSchedule::choose(*nest);
     Partition partition = choosePartition(*nest, schedule);
     numUnits = partition.numUnits();
     grain = chooseGrain(estimatedNs(*nest), numUnits);
@@ -154,7 +155,7 @@ private:
     b.setInsertionPoint(ops.front());
     emitUnits([&](Value unit) {
       for (const LoopNest &nest : nests)
-        emitNest(nest, Schedule::choose(nest), {rowDigits(nest)}, unit);
+        emitNest(nest, VectorSchedule::choose(nest), {rowDigits(nest)}, unit);
     });
     for (linalg::GenericOp op : ops)
       op.erase();
@@ -178,7 +179,7 @@ private:
     body(units.getInductionVar());
   }
 
-  void emitNest(const LoopNest &nest, const Schedule &schedule, const Partition &partition,
+  void emitNest(const LoopNest &nest, const VectorSchedule &schedule, const Partition &partition,
                 Value unit) {
     std::optional<VectorRange> range;
     if (partition.blockSize) {

@@ -2,13 +2,7 @@
 //
 // Emits the loops of one structured op: scf.for around vector arithmetic.
 //
-// Order of loops. Parallel loops go outside, the one with the largest output stride
-// outermost; the vector loop is the innermost parallel loop, or, if a reduction
-// is contiguous, the innermost of all:
-//
-//   y[i, j] = exp(x[i, j])          for i, for j by 32: one load, one exp, one store
-//   y[j] += x[i, j] (columns)       for j by 64, for i: the sums stay in registers
-//   y[i] += x[i, j] (rows)          for i, for j by 32: 32 partial sums, then a tree
+// The order of the loops is that of VectorSchedule.h.
 //
 // Reductions. The partial sums of a row and the tree that joins them depend on the
 // sizes alone, so the bits of a result do not depend on how rows are spread over
@@ -19,23 +13,10 @@
 // masks, nothing read or written out of bounds, the same arithmetic per element.
 #pragma once
 
-#include "lib/Codegen/Cpu/BodyEmitter.h"
-#include "lib/Codegen/Cpu/LoopNest.h"
+#include "lib/Codegen/Structured/BodyEmitter.h"
+#include "lib/Codegen/Structured/VectorSchedule.h"
 
 namespace hjx {
-
-struct Schedule {
-  llvm::SmallVector<unsigned> outer;      // Parallel loops but the vector loop, slowest first.
-  llvm::SmallVector<unsigned> reductions; // Reduction loops but the vector loop.
-  int vectorLoop = -1;                    // -1: scalars.
-  unsigned lanes = 1;                     // A power of two, at most the vector loop's size.
-
-  bool vectorIsReduction(const LoopNest &nest) const {
-    return vectorLoop >= 0 && nest.loops[vectorLoop].isReduction;
-  }
-  /// The choice for `nest`.
-  static Schedule choose(const LoopNest &nest);
-};
 
 /// Part of a parallel vector loop: `begin` is a multiple of the lanes, `end` is one or the size.
 struct VectorRange {
@@ -44,7 +25,7 @@ struct VectorRange {
 
 class NestEmitter {
 public:
-  NestEmitter(mlir::ImplicitLocOpBuilder &b, const LoopNest &nest, const Schedule &schedule,
+  NestEmitter(mlir::ImplicitLocOpBuilder &b, const LoopNest &nest, const VectorSchedule &schedule,
               const mlir::IRMapping &flatBuffers);
 
   /// Emits the nest for fixed values of its row loops; `range` limits the vector loop.
@@ -65,7 +46,7 @@ private:
 
   mlir::ImplicitLocOpBuilder &b;
   const LoopNest &nest;
-  const Schedule &schedule;
+  const VectorSchedule &schedule;
   BodyEmitter body;
   llvm::SmallVector<mlir::Value> ivs; // Per loop; null where not yet known.
   std::optional<VectorRange> range;

@@ -3,10 +3,12 @@
 // Matrix products to calls. Each becomes a function that passes its sizes and
 // strides to the generated kernel of its types (Gemm.h), with a buffer to work in;
 // the fill with zeros before it, if there is one, is left out.
+#include "lib/Codegen/Cpu/Gemm.h"
 #include "lib/Codegen/Cpu/Passes.h"
-#include "lib/Codegen/Cpu/Product.h"
-#include "lib/Codegen/Cpu/RowLoops.h"
-#include "lib/Codegen/Cpu/SharedFunctions.h"
+#include "lib/Codegen/Structured/Passes.h"
+#include "lib/Codegen/Structured/Product.h"
+#include "lib/Codegen/Structured/RowLoops.h"
+#include "lib/Codegen/Structured/SharedFunctions.h"
 #include "runtime/Environment.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -69,9 +71,9 @@ private:
       Value isLater = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, iv, index(0));
       adds = arith::OrIOp::create(b, adds, isLater);
     }
-    emitLoops(depth + 1, advance(lhs, iv, loop.lhsStride, product.config.operandType),
-              advance(rhs, iv, loop.rhsStride, product.config.operandType),
-              advance(result, iv, loop.resultStride, product.config.resultType), workspace, adds);
+    emitLoops(depth + 1, advance(lhs, iv, loop.lhsStride, product.types.operandType),
+              advance(rhs, iv, loop.rhsStride, product.types.operandType),
+              advance(result, iv, loop.resultStride, product.types.resultType), workspace, adds);
   }
 
   void emitCall(Value lhs, Value rhs, Value result, Value workspace, Value adds) {
@@ -83,7 +85,7 @@ private:
     addMatrix(lhs, product.lhs);
     addMatrix(rhs, product.rhs);
     addMatrix(result, product.result);
-    const GemmSizes &sizes = product.sizes;
+    const ProductSizes &sizes = product.sizes;
     for (int64_t size : {sizes.batch0, sizes.batch1, sizes.m, sizes.n, sizes.k})
       operands.push_back(index(size));
     llvm::append_values(operands, adds, workspace, index(parts));
@@ -103,12 +105,13 @@ public:
       : module(module), functions(module), numThreads(numThreads) {}
 
   LogicalResult outline(linalg::GenericOp op, Product product) {
-    product.config.parallelFor = "hjx_rt_parallel_parts";
-    FailureOr<func::FuncOp> gemm = getOrCreateGemmKernel(module, product.config);
+    GemmConfig config{product.types};
+    config.parallelFor = "hjx_rt_parallel_parts";
+    FailureOr<func::FuncOp> gemm = getOrCreateGemmKernel(module, config);
     if (failed(gemm))
       return failure();
     gemm->setPrivate();
-    const GemmSizes &sizes = product.sizes;
+    const ProductSizes &sizes = product.sizes;
     int64_t multiplications = sizes.batch0 * sizes.batch1 * sizes.m * sizes.n * sizes.k;
     int64_t parts = multiplications < kMinParallelMultiplications ? 1 : numThreads;
 
@@ -116,7 +119,7 @@ public:
     Value result = op->getOperand(2);
     linalg::GenericOp fill = zeroFillBefore(op, result);
     ImplicitLocOpBuilder atCall(op.getLoc(), op);
-    int64_t workspaceBytes = gemmWorkspaceBytes(product.config, sizes, parts);
+    int64_t workspaceBytes = gemmWorkspaceBytes(config, sizes, parts);
     Value workspace = memref::AllocOp::create(
         atCall, MemRefType::get({workspaceBytes}, atCall.getI8Type()));
     SmallVector<Value> arguments = {lhs, rhs, result, workspace};

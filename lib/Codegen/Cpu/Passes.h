@@ -13,18 +13,9 @@ namespace hjx {
 #define GEN_PASS_REGISTRATION
 #include "lib/Codegen/Cpu/Passes.h.inc"
 
-/// On a private function that holds the body of one kernel.
-constexpr llvm::StringLiteral kKernelAttr = "hjx.kernel";
 /// On a call of a kernel whose last two operands are bounds: run it as a parallel loop over them,
 /// in chunks of this many units.
 constexpr llvm::StringLiteral kGrainAttr = "hjx.grain";
-
-/// On structured ops that share a loop over rows, until they are one kernel: the number of their
-/// group; and on them and their kernel, the number of rows.
-constexpr llvm::StringLiteral kGroupAttr = "hjx.group";
-constexpr llvm::StringLiteral kRowsAttr = "hjx.rows";
-/// On an argument of a private function: the function only reads that buffer.
-constexpr llvm::StringLiteral kReadOnlyAttr = "llvm.readonly";
 
 struct KernelPipelineOptions {
   /// Fuse elementwise ops into their consumers. Off only to look at the difference.
@@ -36,11 +27,5 @@ struct KernelPipelineOptions {
 
 /// Appends the passes from the tensor stage to the kernel stage.
 void buildToKernelPipeline(mlir::OpPassManager &pm, const KernelPipelineOptions &options = {});
-
-/// Lets hjx.opt_barrier stand at the tensor stage: see BufferizeBarrier.cpp.
-void registerBarrierBufferization(mlir::DialectRegistry &registry);
-
-/// Adds the dialects and interface models that the pipeline needs.
-void registerCpuCodegenDialects(mlir::DialectRegistry &registry);
 
 } // namespace hjx

@@ -3,8 +3,7 @@
 // Facts from views and uses: see the header.
 #include "lib/Codegen/Gpu/BufferFacts.h"
 
-#include "lib/Codegen/Cpu/Passes.h"
-#include "lib/Codegen/Cpu/RowLoops.h"
+#include "lib/Codegen/Structured/RowLoops.h"
 
 #include "mlir/Interfaces/ViewLikeInterface.h"
 

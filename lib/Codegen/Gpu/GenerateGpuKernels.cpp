@@ -9,9 +9,9 @@
 //                registers. A group without reductions is cut into rows of one vector for this.
 //   long rows    a block runs them one after the other, with a barrier between two; buffers that
 //                live within a row are shared memory
-#include "lib/Codegen/Cpu/FlatBuffers.h"
-#include "lib/Codegen/Cpu/Passes.h"
-#include "lib/Codegen/Cpu/RowLoops.h"
+#include "lib/Codegen/Structured/FlatBuffers.h"
+#include "lib/Codegen/Structured/Passes.h"
+#include "lib/Codegen/Structured/RowLoops.h"
 #include "lib/Codegen/Gpu/DeviceModule.h"
 #include "lib/Codegen/Gpu/Passes.h"
 #include "lib/Codegen/Gpu/ProductKernel.h"

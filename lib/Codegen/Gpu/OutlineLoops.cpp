@@ -7,10 +7,10 @@
 //     %1 = memref.load %x[%i] ..
 //     memref.store %2, %y[%0]
 //   } {hjx.nest}
-#include "lib/Codegen/Cpu/Passes.h"
-#include "lib/Codegen/Cpu/Product.h"
-#include "lib/Codegen/Cpu/RowLoops.h"
-#include "lib/Codegen/Cpu/SharedFunctions.h"
+#include "lib/Codegen/Structured/Passes.h"
+#include "lib/Codegen/Structured/Product.h"
+#include "lib/Codegen/Structured/RowLoops.h"
+#include "lib/Codegen/Structured/SharedFunctions.h"
 #include "lib/Codegen/Gpu/Passes.h"
 
 #include "mlir/Transforms/RegionUtils.h"

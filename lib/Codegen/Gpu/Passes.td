@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The passes from buffers to the kernel stage of a GPU; those before them, and the outliner of
-// kernels, are the CPU's (lib/Codegen/Cpu/Passes.td).
+// kernels, are in lib/Codegen/Structured/Passes.td.
 
 #ifndef HJX_CODEGEN_GPU_PASSES
 #define HJX_CODEGEN_GPU_PASSES

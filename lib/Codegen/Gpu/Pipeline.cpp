@@ -3,7 +3,7 @@
 // The order of the passes from tensors to GPU kernels.
 #include "lib/Codegen/Gpu/Passes.h"
 
-#include "lib/Codegen/Cpu/Passes.h"
+#include "lib/Codegen/Structured/Passes.h"
 
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -12,14 +12,7 @@
 using namespace mlir;
 
 void hjx::buildToGpuKernelPipeline(OpPassManager &pm) {
-  pm.addNestedPass<func::FuncOp>(createGeneralizeTensorOps());
-  pm.addNestedPass<func::FuncOp>(createFuseElementwise());
-  pm.addPass(createCSEPass());
-  pm.addPass(createBufferize());
-  pm.addPass(createCSEPass()); // First: a copy between equal views folds away after it.
-  pm.addPass(createCanonicalizerPass());
-  pm.addNestedPass<func::FuncOp>(createGeneralizeCopies());
-  pm.addPass(createWidenBools());
+  buildToBufferPipeline(pm);
   pm.addPass(createOutlineLoops());
   FuseRowsOptions rows;
   rows.minRows = 64;
@@ -39,6 +32,6 @@ void hjx::registerGpuCodegenPasses() {
 }
 
 void hjx::registerGpuCodegenDialects(DialectRegistry &registry) {
-  registerCpuCodegenDialects(registry);
+  registerStructuredCodegenDialects(registry);
   registry.insert<gpu::GPUDialect>();
 }

@@ -22,7 +22,7 @@
 // place of emitProductKernel for the configurations that it knows.
 #pragma once
 
-#include "lib/Codegen/Cpu/Product.h"
+#include "lib/Codegen/Structured/Product.h"
 #include "lib/Codegen/Gpu/DeviceModule.h"
 
 namespace hjx {

@@ -14,11 +14,11 @@ static constexpr ProductTile kTiles[] = {
 /// About as many blocks as a large device has processors.
 static constexpr int64_t kEnoughBlocks = 128;
 
-static int64_t numTiles(const GemmSizes &sizes, const ProductTile &tile) {
+static int64_t numTiles(const ProductSizes &sizes, const ProductTile &tile) {
   return llvm::divideCeilSigned(sizes.m, tile.m) * llvm::divideCeilSigned(sizes.n, tile.n);
 }
 
-static ProductTile chooseTile(const GemmSizes &sizes, int64_t batch, bool isWide) {
+static ProductTile chooseTile(const ProductSizes &sizes, int64_t batch, bool isWide) {
   for (const ProductTile &tile : llvm::ArrayRef(kTiles).drop_back()) {
     bool fits = sizes.m > tile.m / 2 && sizes.n > tile.n / 2;
     // Accumulators of 64 bits take two registers.
@@ -87,13 +87,13 @@ static Width chooseWidth(std::array<int64_t, 2> strides, std::array<int64_t, 2> 
 
 ProductLaunch ProductLaunch::choose(const Product &product, bool accumulate,
                                     std::array<int64_t, 3> alignments, bool isAlone) {
-  const GemmSizes &sizes = product.sizes;
+  const ProductSizes &sizes = product.sizes;
   ProductLaunch launch;
   ProductKernelConfig &config = launch.config;
-  config.operandType = product.config.operandType;
-  config.accumulatorType = product.config.accumulatorType;
-  config.resultType = product.config.resultType;
-  config.unsignedOperands = product.config.unsignedOperands;
+  config.operandType = product.types.operandType;
+  config.accumulatorType = product.types.accumulatorType;
+  config.resultType = product.types.resultType;
+  config.unsignedOperands = product.types.unsignedOperands;
   config.accumulate = accumulate;
   config.isAlone = isAlone;
 

@@ -3,7 +3,7 @@
 // Units, tiles and joins: see the header.
 #include "lib/Codegen/Gpu/ThreadNestEmitter.h"
 
-#include "lib/Codegen/Cpu/FlatBuffers.h"
+#include "lib/Codegen/Structured/FlatBuffers.h"
 
 using namespace mlir;
 using namespace hjx;

@@ -3,7 +3,7 @@
 // Emits one structured op for the threads of a team: see ThreadSchedule.h for who does what.
 #pragma once
 
-#include "lib/Codegen/Cpu/BodyEmitter.h"
+#include "lib/Codegen/Structured/BodyEmitter.h"
 #include "lib/Codegen/Gpu/ThreadSchedule.h"
 #include "lib/Codegen/Gpu/Threads.h"
 

@@ -3,7 +3,7 @@
 // The choices: see the header.
 #include "lib/Codegen/Gpu/ThreadSchedule.h"
 
-#include "lib/Codegen/Cpu/BodyEmitter.h"
+#include "lib/Codegen/Structured/BodyEmitter.h"
 #include "lib/Codegen/Gpu/Threads.h"
 
 #include "llvm/ADT/bit.h"

@@ -16,7 +16,7 @@
 // The tree that joins depends on these numbers alone: no atomics, the same bits every time.
 #pragma once
 
-#include "lib/Codegen/Cpu/LoopNest.h"
+#include "lib/Codegen/Structured/LoopNest.h"
 
 namespace hjx {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rows of structured ops as functions of one number: see the header.
-#include "lib/Codegen/Cpu/RowLoops.h"
+#include "lib/Codegen/Structured/RowLoops.h"
 
 #include "mlir/Interfaces/ViewLikeInterface.h"
 

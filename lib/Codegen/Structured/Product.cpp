@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Recognition of matrix products by strides: see the header.
-#include "lib/Codegen/Cpu/Product.h"
+#include "lib/Codegen/Structured/Product.h"
 
-#include "lib/Codegen/Cpu/RowLoops.h"
+#include "lib/Codegen/Structured/RowLoops.h"
 
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
@@ -55,17 +55,17 @@ std::optional<ProductBody> matchBody(linalg::GenericOp op) {
   return ProductBody{*lhs, *rhs, lhsUnsigned};
 }
 
-std::optional<GemmConfig> configFor(Type lhs, Type rhs, Type result, bool isUnsigned) {
+std::optional<ProductTypes> typesFor(Type lhs, Type rhs, Type result, bool isUnsigned) {
   if (lhs != rhs)
     return std::nullopt;
-  GemmConfig config;
-  config.operandType = lhs;
-  config.resultType = config.accumulatorType = result;
-  config.unsignedOperands = isUnsigned;
+  ProductTypes types;
+  types.operandType = lhs;
+  types.resultType = types.accumulatorType = result;
+  types.unsignedOperands = isUnsigned;
   Builder b(lhs.getContext());
   // Sums are kept in single precision at least and rounded once.
   if (result.isF16() || result.isBF16())
-    config.accumulatorType = b.getF32Type();
+    types.accumulatorType = b.getF32Type();
   auto isKnown = [](Type type) {
     return type.isF16() || type.isBF16() || type.isF32() || type.isF64() ||
            type.isInteger(8) || type.isInteger(16) || type.isInteger(32) || type.isInteger(64);
@@ -73,7 +73,7 @@ std::optional<GemmConfig> configFor(Type lhs, Type rhs, Type result, bool isUnsi
   if (!isKnown(lhs) || !isKnown(result) || isa<FloatType>(lhs) != isa<FloatType>(result) ||
       result.getIntOrFloatBitWidth() < lhs.getIntOrFloatBitWidth())
     return std::nullopt;
-  return config;
+  return types;
 }
 
 /// Takes the loop of the largest size out of `loops`; size 1 if there is none.
@@ -128,14 +128,14 @@ std::optional<Product> Product::match(linalg::GenericOp op) {
     std::swap(rows, columns);
   }
   const Access &lhs = nest->accesses[body->lhs], &rhs = nest->accesses[body->rhs];
-  std::optional<GemmConfig> config = configFor(
+  std::optional<ProductTypes> types = typesFor(
       getElementTypeOrSelf(lhs.operand.getType()), getElementTypeOrSelf(rhs.operand.getType()),
       getElementTypeOrSelf(result.operand.getType()), body->isUnsigned);
-  if (!config)
+  if (!types)
     return std::nullopt;
 
   Product product;
-  product.config = *config;
+  product.types = *types;
   product.lhsOperand = body->lhs;
   product.lhsOffset = lhs.offset;
   product.rhsOffset = rhs.offset;
@@ -158,7 +158,7 @@ std::optional<Product> Product::match(linalg::GenericOp op) {
     for (unsigned loop : *loops)
       product.outer.push_back({size(loop), lhs.strides[loop], rhs.strides[loop],
                                result.strides[loop], isSum});
-  const GemmSizes &sizes = product.sizes;
+  const ProductSizes &sizes = product.sizes;
   if (sizes.m < kMinRowsOrColumns || sizes.n < kMinRowsOrColumns ||
       sizes.m * sizes.n * sizes.k < kMinMultiplications)
     return std::nullopt;

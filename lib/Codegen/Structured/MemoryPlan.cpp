@@ -6,7 +6,7 @@
 // loop body lives within one round; one made outside and used inside lives until
 // the loop ends. Both follow from one rule: a use counts as the ancestor of the
 // user in the innermost block that also holds the allocation.
-#include "lib/Codegen/Cpu/MemoryPlan.h"
+#include "lib/Codegen/Structured/MemoryPlan.h"
 
 #include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"

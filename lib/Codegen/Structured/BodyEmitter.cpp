@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Bodies of structured ops as scalars and vectors: see the header.
-#include "lib/Codegen/Cpu/BodyEmitter.h"
+#include "lib/Codegen/Structured/BodyEmitter.h"
 
 using namespace mlir;
 using namespace hjx;

@@ -12,7 +12,7 @@
 //
 // What stays apart although it walks over the same rows is joined later, on
 // buffers (FuseRows.cpp).
-#include "lib/Codegen/Cpu/Passes.h"
+#include "lib/Codegen/Structured/Passes.h"
 
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 
@@ -20,7 +20,7 @@ using namespace mlir;
 
 namespace hjx {
 #define GEN_PASS_DEF_FUSEELEMENTWISE
-#include "lib/Codegen/Cpu/Passes.h.inc"
+#include "lib/Codegen/Structured/Passes.h.inc"
 
 namespace {
 

@@ -4,13 +4,13 @@
 //
 //   %x = memref.load %m : memref<4xi1>       %b = memref.load %m : memref<4xi8>
 //                                            %x = arith.cmpi ne, %b, %c0_i8
-#include "lib/Codegen/Cpu/Passes.h"
+#include "lib/Codegen/Structured/Passes.h"
 
 using namespace mlir;
 
 namespace hjx {
 #define GEN_PASS_DEF_WIDENBOOLS
-#include "lib/Codegen/Cpu/Passes.h.inc"
+#include "lib/Codegen/Structured/Passes.h.inc"
 
 namespace {
 

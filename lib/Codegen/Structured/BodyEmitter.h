@@ -19,7 +19,7 @@
 // With `lanes` = 1 everything is scalar; the same code serves remainders.
 #pragma once
 
-#include "lib/Codegen/Cpu/LoopNest.h"
+#include "lib/Codegen/Structured/LoopNest.h"
 
 namespace hjx {
 

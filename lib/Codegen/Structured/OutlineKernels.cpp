@@ -3,9 +3,9 @@
 // Structured ops, or groups of them that share a row loop, to calls of kernels:
 // see Passes.td. A buffer that only one group uses, and of which a row is small,
 // becomes the kernel's own.
-#include "lib/Codegen/Cpu/Passes.h"
-#include "lib/Codegen/Cpu/RowLoops.h"
-#include "lib/Codegen/Cpu/SharedFunctions.h"
+#include "lib/Codegen/Structured/Passes.h"
+#include "lib/Codegen/Structured/RowLoops.h"
+#include "lib/Codegen/Structured/SharedFunctions.h"
 
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -16,7 +16,7 @@ using namespace mlir;
 
 namespace hjx {
 #define GEN_PASS_DEF_OUTLINEKERNELS
-#include "lib/Codegen/Cpu/Passes.h.inc"
+#include "lib/Codegen/Structured/Passes.h.inc"
 
 namespace {
 

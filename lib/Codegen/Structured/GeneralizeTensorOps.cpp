@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One structured op for everything that follows: see Passes.td.
-#include "lib/Codegen/Cpu/Passes.h"
+#include "lib/Codegen/Structured/Passes.h"
 
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
@@ -10,7 +10,7 @@ using namespace mlir;
 
 namespace hjx {
 #define GEN_PASS_DEF_GENERALIZETENSOROPS
-#include "lib/Codegen/Cpu/Passes.h.inc"
+#include "lib/Codegen/Structured/Passes.h.inc"
 
 namespace {
 

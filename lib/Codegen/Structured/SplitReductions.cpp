@@ -8,14 +8,14 @@
 //
 // The parts depend on the sizes alone: bits do not depend on the number of threads,
 // and sums of many terms round better than one running total.
-#include "lib/Codegen/Cpu/BodyEmitter.h"
-#include "lib/Codegen/Cpu/Passes.h"
+#include "lib/Codegen/Structured/BodyEmitter.h"
+#include "lib/Codegen/Structured/Passes.h"
 
 using namespace mlir;
 
 namespace hjx {
 #define GEN_PASS_DEF_SPLITREDUCTIONS
-#include "lib/Codegen/Cpu/Passes.h.inc"
+#include "lib/Codegen/Structured/Passes.h.inc"
 
 namespace {
 

@@ -9,9 +9,10 @@
 // moved up past the ops between. The number of rows is what the row reductions
 // nearby suggest (softmax: one row per maximum), or all axes of the first op's
 // result but the last; the choice that joins most ops wins.
-#include "lib/Codegen/Cpu/NestEmitter.h"
-#include "lib/Codegen/Cpu/Passes.h"
-#include "lib/Codegen/Cpu/RowLoops.h"
+#include "lib/Codegen/Structured/BodyEmitter.h"
+#include "lib/Codegen/Structured/Passes.h"
+#include "lib/Codegen/Structured/RowLoops.h"
+#include "lib/Codegen/Structured/VectorSchedule.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -20,7 +21,7 @@ using namespace mlir;
 
 namespace hjx {
 #define GEN_PASS_DEF_FUSEROWS
-#include "lib/Codegen/Cpu/Passes.h.inc"
+#include "lib/Codegen/Structured/Passes.h.inc"
 
 namespace {
 
@@ -114,7 +115,7 @@ std::optional<Candidate> candidateFor(linalg::GenericOp op, int64_t minSharedEle
   candidate.nest = std::move(*nest);
   candidate.nest.collapseAll();
   candidate.effects = effectsOf(op);
-  candidate.reducesRows = Schedule::choose(candidate.nest).vectorIsReduction(candidate.nest);
+  candidate.reducesRows = VectorSchedule::choose(candidate.nest).vectorIsReduction(candidate.nest);
   candidate.ns = estimatedIterationNs(candidate.nest);
   for (const Loop &loop : candidate.nest.loops) {
     candidate.ns *= loop.size;

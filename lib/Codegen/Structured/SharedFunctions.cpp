@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Functions are compared by their text: see the header.
-#include "lib/Codegen/Cpu/SharedFunctions.h"
+#include "lib/Codegen/Structured/SharedFunctions.h"
 
 using namespace mlir;
 using namespace hjx;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Buffers and rows as kernels address them: see the header.
-#include "lib/Codegen/Cpu/FlatBuffers.h"
+#include "lib/Codegen/Structured/FlatBuffers.h"
 
-#include "lib/Codegen/Cpu/RowLoops.h"
+#include "lib/Codegen/Structured/RowLoops.h"
 
 using namespace mlir;
 using namespace hjx;

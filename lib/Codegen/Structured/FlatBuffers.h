@@ -4,7 +4,7 @@
 // that strides reach.
 #pragma once
 
-#include "lib/Codegen/Cpu/LoopNest.h"
+#include "lib/Codegen/Structured/LoopNest.h"
 
 namespace hjx {
 

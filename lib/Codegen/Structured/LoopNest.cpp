@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Addresses as linear functions of loop variables: see the header.
-#include "lib/Codegen/Cpu/LoopNest.h"
+#include "lib/Codegen/Structured/LoopNest.h"
 
 using namespace mlir;
 using namespace hjx;

@@ -17,7 +17,7 @@
 // destination and nothing is copied.
 #include "dialects/hjx/Hjx.h"
 #include "dialects/hjx/Signature.h"
-#include "lib/Codegen/Cpu/Passes.h"
+#include "lib/Codegen/Structured/Passes.h"
 
 #include "mlir/Dialect/Bufferization/Transforms/Bufferize.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
@@ -29,7 +29,7 @@ using namespace mlir;
 
 namespace hjx {
 #define GEN_PASS_DEF_BUFFERIZE
-#include "lib/Codegen/Cpu/Passes.h.inc"
+#include "lib/Codegen/Structured/Passes.h.inc"
 
 namespace {
 

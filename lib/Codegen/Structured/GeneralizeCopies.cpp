@@ -2,13 +2,13 @@
 //
 // memref.copy to linalg.generic. A copy then is a kernel like any other, vectorised
 // and parallel, where upstream would call a runtime function that walks strides.
-#include "lib/Codegen/Cpu/Passes.h"
+#include "lib/Codegen/Structured/Passes.h"
 
 using namespace mlir;
 
 namespace hjx {
 #define GEN_PASS_DEF_GENERALIZECOPIES
-#include "lib/Codegen/Cpu/Passes.h.inc"
+#include "lib/Codegen/Structured/Passes.h.inc"
 
 namespace {
 

@@ -4,7 +4,7 @@
 // clean-up of the tensor stage merges what a checkpoint recomputes with what it was
 // first computed as; its results are the operands' own buffers.
 #include "dialects/hjx/Hjx.h"
-#include "lib/Codegen/Cpu/Passes.h"
+#include "lib/Codegen/Structured/Passes.h"
 
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 

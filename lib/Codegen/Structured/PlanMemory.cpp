@@ -5,14 +5,14 @@
 //
 //   %0 = memref.alloc() : memref<4x8xf32>
 //   %0 = memref.view %arena[%c256][] : memref<1024xi8> to memref<4x8xf32>
-#include "lib/Codegen/Cpu/MemoryPlan.h"
-#include "lib/Codegen/Cpu/Passes.h"
+#include "lib/Codegen/Structured/MemoryPlan.h"
+#include "lib/Codegen/Structured/Passes.h"
 
 using namespace mlir;
 
 namespace hjx {
 #define GEN_PASS_DEF_PLANMEMORY
-#include "lib/Codegen/Cpu/Passes.h.inc"
+#include "lib/Codegen/Structured/Passes.h.inc"
 
 namespace {
 

@@ -18,7 +18,7 @@
 // lists of (size, stride) per digit, neighbours merged where they can be.
 #pragma once
 
-#include "lib/Codegen/Cpu/LoopNest.h"
+#include "lib/Codegen/Structured/LoopNest.h"
 
 namespace hjx {
 

@@ -12,14 +12,14 @@
 //   batch b, h   m = i   n = j   k = d                 heads are strides
 #pragma once
 
-#include "lib/Codegen/Cpu/Gemm.h"
-#include "lib/Codegen/Cpu/LoopNest.h"
+#include "lib/Codegen/Structured/LoopNest.h"
+#include "lib/Codegen/Structured/ProductTypes.h"
 
 namespace hjx {
 
 struct Product {
-  GemmConfig config;
-  GemmSizes sizes;
+  ProductTypes types;
+  ProductSizes sizes;
   /// Element strides of one matrix along the batch axes, its rows and its columns.
   struct Strides {
     int64_t batch0 = 0, batch1 = 0, row = 0, col = 0;

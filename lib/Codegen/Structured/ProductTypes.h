@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a generator of matrix products must know, whatever the target.
+#pragma once
+
+#include "mlir/IR/Types.h"
+
+#include <cstdint>
+
+namespace hjx {
+
+/// Element types of C = A * B.
+struct ProductTypes {
+  mlir::Type operandType;     ///< of A and B: f16, bf16, f32, f64, i8, i16, i32, i64
+  mlir::Type accumulatorType; ///< f32 or f64 for float operands; any of the integers
+  mlir::Type resultType; ///< of C: converted from the accumulator once, at the end; f16 and bf16
+                         ///< only from f32
+  bool unsignedOperands =
+      false; ///< integer operands narrower than the accumulator extend with zeros
+};
+
+/// Sizes of one (batched) product: C[b0,b1,m,n] = sum over k of A[b0,b1,m,k] * B[b0,b1,k,n].
+struct ProductSizes {
+  int64_t batch0 = 1, batch1 = 1, m = 0, n = 0, k = 0;
+};
+
+} // namespace hjx
