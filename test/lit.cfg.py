@@ -10,6 +10,7 @@ config.excludes = ["Inputs", "unit"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = config.hjx_build_dir + "/test"
 config.substitutions.append(("%plugins", config.hjx_build_dir + "/lib"))
+config.substitutions.append(("%examples", os.path.join(config.test_source_root, "..", "examples")))
 config.environment["PATH"] = os.pathsep.join(
     [config.hjx_build_dir + "/bin", config.llvm_tools_dir, os.environ["PATH"]])
 # NVIDIA's assembler checks PTX where there is one.
