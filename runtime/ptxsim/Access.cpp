@@ -111,8 +111,8 @@ static bool resolveGlobal(Warp &w, unsigned size, AccessKind kind, Access &acces
   if (holds(allocation)) {
     access.allocation = last = allocation;
     uint8_t *bytes = allocation->bytes.get();
-    for (unsigned lane = 0; lane < 32; ++lane)
-      access.at[lane] = bytes + (access.address[lane] - allocation->begin);
+    for (unsigned lane = 0; lane < 32; ++lane) // Addresses of lanes that do not execute mean nothing.
+      access.at[lane] = bytes + (w.exec >> lane & 1 ? access.address[lane] - allocation->begin : 0);
   } else {
     access.allocation = nullptr;
     access.isContiguous = access.isUniform = false;
