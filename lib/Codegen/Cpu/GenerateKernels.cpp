@@ -130,31 +130,24 @@ private:
   }
 
   LogicalResult generateGroup(ArrayRef<linalg::GenericOp> ops, int64_t numRows) {
-    SmallVector<LoopNest> nests;
-    for (linalg::GenericOp op : ops) {
-      FailureOr<LoopNest> nest = LoopNest::get(op);
-      if (failed(nest))
-        return op.emitOpError("in a group: expected linear addresses");
-      nest->collapseAll();
-      if (!splitRows(*nest, numRows))
-        return op.emitOpError("in a group: expected ") << numRows << " rows";
-      nests.push_back(std::move(*nest));
-    }
+    FailureOr<SmallVector<LoopNest>> nests = rowNests(ops, numRows);
+    if (failed(nests))
+      return failure();
     numUnits = numRows;
     double totalNs = 0;
-    for (const LoopNest &nest : nests)
+    for (const LoopNest &nest : *nests)
       totalNs += estimatedNs(nest);
     grain = chooseGrain(totalNs, numUnits);
     b.setInsertionPointToStart(&kernel.front());
     flattenArguments();
     for (memref::AllocaOp buffer : llvm::to_vector(kernel.getOps<memref::AllocaOp>()))
-      keepOneRow(buffer, nests, flatBuffers, [&](Type type, int64_t size) -> Value {
+      keepOneRow(buffer, *nests, flatBuffers, [&](Type type, int64_t size) -> Value {
         return memref::AllocaOp::create(b, MemRefType::get({size}, type),
                                         b.getI64IntegerAttr(64));
       });
     b.setInsertionPoint(ops.front());
     emitUnits([&](Value unit) {
-      for (const LoopNest &nest : nests)
+      for (const LoopNest &nest : *nests)
         emitNest(nest, VectorSchedule::choose(nest), {rowDigits(nest)}, unit);
     });
     for (linalg::GenericOp op : ops)

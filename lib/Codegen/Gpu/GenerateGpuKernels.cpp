@@ -360,7 +360,7 @@ private:
   //===--------------------------------------------------------------------===//
 
   LogicalResult generateGroup(ArrayRef<linalg::GenericOp> ops, int64_t numRows) {
-    FailureOr<SmallVector<LoopNest>> nests = nestsOf(ops, numRows);
+    FailureOr<SmallVector<LoopNest>> nests = rowNests(ops, numRows);
     if (failed(nests))
       return failure();
     int64_t rowSize = largestRow(*nests);
@@ -379,20 +379,6 @@ private:
       if (isOpTriviallyDead(&op))
         op.erase();
     return success();
-  }
-
-  FailureOr<SmallVector<LoopNest>> nestsOf(ArrayRef<linalg::GenericOp> ops, int64_t numRows) {
-    SmallVector<LoopNest> nests;
-    for (linalg::GenericOp op : ops) {
-      FailureOr<LoopNest> nest = LoopNest::get(op);
-      if (failed(nest))
-        return op.emitOpError("in a group: expected linear addresses");
-      nest->collapseAll();
-      if (!splitRows(*nest, numRows))
-        return op.emitOpError("in a group: expected ") << numRows << " rows";
-      nests.push_back(std::move(*nest));
-    }
-    return nests;
   }
 
   /// Iterations of the longest row.

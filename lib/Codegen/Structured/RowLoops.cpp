@@ -58,6 +58,20 @@ bool hjx::splitRows(LoopNest &nest, int64_t numRows) {
   return rows == numRows;
 }
 
+FailureOr<SmallVector<LoopNest>> hjx::rowNests(ArrayRef<linalg::GenericOp> ops, int64_t numRows) {
+  SmallVector<LoopNest> nests;
+  for (linalg::GenericOp op : ops) {
+    FailureOr<LoopNest> nest = LoopNest::get(op);
+    if (failed(nest))
+      return op.emitOpError("in a group: expected linear addresses");
+    nest->collapseAll();
+    if (!splitRows(*nest, numRows))
+      return op.emitOpError("in a group: expected ") << numRows << " rows";
+    nests.push_back(std::move(*nest));
+  }
+  return nests;
+}
+
 RowAddress hjx::rowAddress(const LoopNest &nest, const Access &access) {
   SmallVector<std::pair<int64_t, int64_t>> digits;
   for (auto [loop, info] : llvm::enumerate(nest.loops)) {

@@ -32,6 +32,11 @@ struct RowAddress {
 /// may be split for that. Returns false, and leaves the nest useless, if it cannot be done.
 bool splitRows(LoopNest &nest, int64_t numRows);
 
+/// The nests of a group of ops that share `numRows` rows, which are marked in each.
+/// Errors: failure, with a diagnostic at the op that has no linear addresses or not those rows.
+mlir::FailureOr<llvm::SmallVector<LoopNest>> rowNests(llvm::ArrayRef<mlir::linalg::GenericOp> ops,
+                                                     int64_t numRows);
+
 /// Where `access` of `nest` begins in each row.
 RowAddress rowAddress(const LoopNest &nest, const Access &access);
 
