@@ -11,6 +11,7 @@ config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = config.hjx_build_dir + "/test"
 config.substitutions.append(("%plugins", config.hjx_build_dir + "/lib"))
 config.substitutions.append(("%examples", os.path.join(config.test_source_root, "..", "examples")))
+config.substitutions.append(("%root", os.path.dirname(config.test_source_root)))
 config.environment["PATH"] = os.pathsep.join(
     [config.hjx_build_dir + "/bin", config.llvm_tools_dir, os.environ["PATH"]])
 # NVIDIA's assembler checks PTX where there is one.
