@@ -4,6 +4,7 @@
 #include "runtime/Environment.h"
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 
 #include <algorithm>
@@ -24,51 +25,63 @@ static int numProcessors() {
   return std::max(1u, std::thread::hardware_concurrency());
 }
 
-static int readNumThreads() {
-  const char *text = std::getenv("HJX_NUM_THREADS");
-  if (!text || !*text)
-    return numProcessors();
+static absl::string_view valueOf(const char *name) {
+  const char *text = std::getenv(name);
+  return text ? text : "";
+}
+
+static void complain(const char *name, absl::string_view expected, const std::string &fallback) {
+  std::fprintf(stderr, "hjx: %s: expected %s, got '%s'; using %s\n", name, std::string(expected).c_str(),
+               std::string(valueOf(name)).c_str(), fallback.c_str());
+}
+
+/// The number of at least 1 that `name` is set to, or `fallback`.
+static int countOr(const char *name, int fallback) {
   int value = 0;
-  if (absl::SimpleAtoi(text, &value) && value >= 1)
+  if (valueOf(name).empty())
+    return fallback;
+  if (absl::SimpleAtoi(valueOf(name), &value) && value >= 1)
     return value;
-  int processors = numProcessors();
-  std::fprintf(stderr,
-               "cpu: HJX_NUM_THREADS: expected a number of at least 1, got '%s'; using %d\n", text,
-               processors);
-  return processors;
+  complain(name, "a number of at least 1", std::to_string(fallback));
+  return fallback;
+}
+
+/// The index of the value of `name` among `choices`; 0, the default's, where it is none of them.
+template <size_t n>
+static size_t choice(const char *name, const absl::string_view (&choices)[n]) {
+  absl::string_view value = valueOf(name);
+  auto found = std::find(std::begin(choices), std::end(choices), value);
+  if (found != std::end(choices))
+    return found - std::begin(choices);
+  if (!value.empty())
+    complain(name, absl::StrJoin(choices, " or "), std::string(choices[0]));
+  return 0;
 }
 
 int hjx::defaultNumThreads() {
-  static const int value = readNumThreads();
+  static const int value = countOr("HJX_NUM_THREADS", numProcessors());
   return value;
 }
 
-static hjx::Backend readBackend() {
-  const char *text = std::getenv("HJX_BACKEND");
-  absl::string_view name = text ? text : "";
-  if (name == "interpreter")
-    return hjx::Backend::Interpreter;
-  if (!name.empty() && name != "cpu")
-    std::fprintf(stderr, "hjx: HJX_BACKEND: expected cpu or interpreter, got '%s'; using cpu\n", text);
-  return hjx::Backend::Cpu;
-}
-
 hjx::Backend hjx::defaultBackend() {
-  static const Backend value = readBackend();
+  static const Backend value = choice("HJX_BACKEND", {"cpu", "interpreter"}) ? Backend::Interpreter : Backend::Cpu;
   return value;
 }
 
 bool hjx::explainRetraces() {
-  const char *text = std::getenv("HJX_EXPLAIN_RETRACES");
-  return text && *text && absl::string_view(text) != "0";
+  absl::string_view value = valueOf("HJX_EXPLAIN_RETRACES");
+  return !value.empty() && value != "0";
 }
 
 std::string hjx::cudaDriverPath() {
-  const char *text = std::getenv("HJX_CUDA_DRIVER");
-  return text && *text ? text : "libcuda.so.1";
+  absl::string_view value = valueOf("HJX_CUDA_DRIVER");
+  return std::string(value.empty() ? "libcuda.so.1" : value);
 }
 
-std::string hjx::ptxasPath() {
-  const char *text = std::getenv("HJX_PTXAS");
-  return text ? text : "";
-}
+std::string hjx::ptxasPath() { return std::string(valueOf("HJX_PTXAS")); }
+
+unsigned hjx::simulatedCapability() { return choice("HJX_PTXSIM_ARCH", {"sm_80", "sm_90"}) ? 90 : 80; }
+
+bool hjx::simulatorChecks() { return choice("HJX_PTXSIM_CHECKS", {"1", "0"}) == 0; }
+
+int hjx::simulatorThreads() { return countOr("HJX_PTXSIM_THREADS", defaultNumThreads()); }

@@ -9,6 +9,12 @@
 // | HJX_EXPLAIN_RETRACES | 1: jit says why it compiles a function again   | 0                    |
 // | HJX_NUM_THREADS      | threads of the pool, the caller counted as one | processors available |
 // | HJX_PTXAS            | NVIDIA's assembler, or none                    | ptxas, where found   |
+// | HJX_PTXSIM_ARCH      | what the simulated device is: sm_80 or sm_90   | sm_80                |
+// | HJX_PTXSIM_CHECKS    | 0: it checks bounds only, twice as fast        | 1                    |
+// | HJX_PTXSIM_THREADS   | its host threads                               | HJX_NUM_THREADS      |
+//
+// The same table is in docs/embedding.md; a test compares them with what is read.
+// A value that is not understood is named on standard error, and the default taken.
 #pragma once
 
 #include <string>
@@ -36,5 +42,14 @@ std::string cudaDriverPath();
 
 /// HJX_PTXAS, or nothing.
 std::string ptxasPath();
+
+/// HJX_PTXSIM_ARCH as a compute capability: 80 or 90.
+unsigned simulatedCapability();
+
+/// HJX_PTXSIM_CHECKS.
+bool simulatorChecks();
+
+/// HJX_PTXSIM_THREADS.
+int simulatorThreads();
 
 } // namespace hjx

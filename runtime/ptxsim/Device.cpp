@@ -16,36 +16,12 @@
 
 #include <atomic>
 #include <cstdio>
-#include <cstdlib>
 #include <mutex>
 
 namespace hjx::ptxsim {
 
 Settings Settings::fromEnvironment() {
-  Settings settings;
-  auto complain = [](const char *name, absl::string_view value, const char *expected) {
-    std::fprintf(stderr, "%s: expected %s, got '%s'\n", name, expected, std::string(value).c_str());
-  };
-  if (const char *arch = std::getenv("HJX_PTXSIM_ARCH")) {
-    if (absl::string_view(arch) == "sm_90")
-      settings.computeCapability = 90;
-    else if (absl::string_view(arch) != "sm_80")
-      complain("HJX_PTXSIM_ARCH", arch, "sm_80 or sm_90");
-  }
-  if (const char *checks = std::getenv("HJX_PTXSIM_CHECKS")) {
-    settings.checks = absl::string_view(checks) != "0";
-    if (absl::string_view(checks) != "0" && absl::string_view(checks) != "1")
-      complain("HJX_PTXSIM_CHECKS", checks, "0 or 1");
-  }
-  settings.numThreads = defaultNumThreads();
-  if (const char *threads = std::getenv("HJX_PTXSIM_THREADS")) {
-    int count = 0;
-    if (absl::SimpleAtoi(threads, &count) && count >= 1)
-      settings.numThreads = count;
-    else
-      complain("HJX_PTXSIM_THREADS", threads, "a number of at least 1");
-  }
-  return settings;
+  return {simulatedCapability(), simulatorChecks(), simulatorThreads()};
 }
 
 // Half of the host's memory: shadow and other processes need some, too.

@@ -18,11 +18,7 @@
 
 namespace hjx::ptxsim {
 
-/// | variable           | meaning                                           | default              |
-/// |--------------------|---------------------------------------------------|----------------------|
-/// | HJX_PTXSIM_ARCH    | sm_80 or sm_90                                    | sm_80                |
-/// | HJX_PTXSIM_CHECKS  | 0: bounds only                                    | 1                    |
-/// | HJX_PTXSIM_THREADS | host threads that run blocks                      | processors available |
+/// What the HJX_PTXSIM_* variables of runtime/Environment.h say.
 struct Settings {
   unsigned computeCapability = 80;
   bool checks = true;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Buffers and the thread pool: every iteration runs exactly once, in the same
-// chunks, whatever the number of threads.
+// Buffers, environment variables and the thread pool: every iteration runs exactly once, in the
+// same chunks, whatever the number of threads.
 #include "runtime/Buffer.h"
+#include "runtime/Environment.h"
 #include "runtime/ThreadPool.h"
 
 #include <gmock/gmock.h>
@@ -164,4 +165,37 @@ TEST(ThreadPool, WorkersSleepBetweenLoops) {
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   double cpuSeconds = double(clock() - before) / CLOCKS_PER_SEC;
   EXPECT_LT(cpuSeconds, 0.05) << "idle workers burn processor time";
+}
+
+//===-- Environment variables ---------------------------------------------===//
+
+TEST(Environment, IsRead) {
+  setenv("HJX_PTXSIM_ARCH", "sm_90", 1);
+  setenv("HJX_PTXSIM_CHECKS", "0", 1);
+  setenv("HJX_PTXSIM_THREADS", "3", 1);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(simulatedCapability(), 90u);
+  EXPECT_FALSE(simulatorChecks());
+  EXPECT_EQ(simulatorThreads(), 3);
+  for (const char *name : {"HJX_PTXSIM_ARCH", "HJX_PTXSIM_CHECKS", "HJX_PTXSIM_THREADS"})
+    setenv(name, "", 1);
+  EXPECT_EQ(simulatedCapability(), 80u);
+  EXPECT_TRUE(simulatorChecks());
+  EXPECT_EQ(simulatorThreads(), defaultNumThreads());
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
+TEST(Environment, NamesValuesThatItDoesNotUnderstand) {
+  setenv("HJX_PTXSIM_ARCH", "sm_70", 1);
+  setenv("HJX_PTXSIM_CHECKS", "yes", 1);
+  setenv("HJX_PTXSIM_THREADS", "0", 1);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(simulatedCapability(), 80u);
+  EXPECT_TRUE(simulatorChecks());
+  EXPECT_EQ(simulatorThreads(), defaultNumThreads());
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "hjx: HJX_PTXSIM_ARCH: expected sm_80 or sm_90, got 'sm_70'; using sm_80\n"
+            "hjx: HJX_PTXSIM_CHECKS: expected 1 or 0, got 'yes'; using 1\n"
+            "hjx: HJX_PTXSIM_THREADS: expected a number of at least 1, got '0'; using " +
+                std::to_string(defaultNumThreads()) + "\n");
 }
