@@ -25,15 +25,16 @@
 using namespace llvm;
 namespace hjx {
 
-static cl::opt<std::string> filter("filter", cl::desc("only rows whose text contains this"));
-static cl::list<std::string>
-    onlyRows("row", cl::desc("NN:m:n:k or NN:m:n:k:batch instead of the table's"));
-static cl::opt<int> rounds("rounds", cl::desc("rounds per row"), cl::init(7));
-static cl::opt<std::string> unitName("unit", cl::desc("host, avx512, avx2 or sse"),
-                                     cl::init("host"));
-static cl::opt<std::string> emit("emit", cl::desc("print the kernel as mlir or asm"));
-static cl::list<int> threadCounts("num-threads", cl::desc("thread counts"), cl::CommaSeparated);
-static cl::opt<double> sampleMs("sample-ms", cl::desc("least time of one sample"), cl::init(10));
+static cl::OptionCategory benchOptions("Options of bench-gemm");
+static cl::opt<std::string> filter("filter", cl::desc("only rows whose text contains this"), cl::cat(benchOptions));
+static cl::list<std::string> onlyRows("row", cl::desc("NN:m:n:k or NN:m:n:k:batch instead of the table's"),
+                                      cl::cat(benchOptions));
+static cl::opt<int> rounds("rounds", cl::desc("rounds per row"), cl::init(7), cl::cat(benchOptions));
+static cl::opt<std::string> unitName("unit", cl::desc("host, avx512, avx2 or sse"), cl::init("host"),
+                                     cl::cat(benchOptions));
+static cl::opt<std::string> emit("emit", cl::desc("print the kernel as mlir or asm"), cl::cat(benchOptions));
+static cl::list<int> threadCounts("num-threads", cl::desc("thread counts"), cl::CommaSeparated, cl::cat(benchOptions));
+static cl::opt<double> sampleMs("sample-ms", cl::desc("least time of one sample"), cl::init(10), cl::cat(benchOptions));
 
 // ---- the libraries ----
 
@@ -342,6 +343,7 @@ static int bench() {
 } // namespace hjx
 
 int main(int argc, char **argv) {
+  cl::HideUnrelatedOptions(hjx::benchOptions);
   cl::ParseCommandLineOptions(argc, argv, "Generated matrix products beside OpenBLAS and BLIS\n");
   return hjx::bench();
 }

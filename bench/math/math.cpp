@@ -3,18 +3,23 @@
 // Nanoseconds per element of the generated vector maths, of hand-written AVX2 loops and of
 // libm, on arrays that stay in the first-level cache. Candidates run in turn, the best of
 // many rounds counts, so that a busy machine disturbs all of them alike.
-//   bench-math [lanes]     default 32 lanes of f32, 16 of f64
 #include "bench/math/Intrinsics.h"
 #include "test/unit/MathKernel.h"
+
+#include "llvm/Support/CommandLine.h"
 
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <functional>
 #include <vector>
 
 using namespace hjx::test;
+namespace cl = llvm::cl;
+
+static cl::OptionCategory benchOptions("Options of bench-math");
+static cl::opt<int> lanes(cl::Positional, cl::desc("[lanes of f32, twice those of f64]"), cl::init(32),
+                          cl::cat(benchOptions));
 
 namespace {
 
@@ -65,7 +70,12 @@ template <typename T> void run(const Case<T> &c, int lanes) {
 } // namespace
 
 int main(int argc, char **argv) {
-  int lanes = argc > 1 ? std::atoi(argv[1]) : 32;
+  cl::HideUnrelatedOptions(benchOptions);
+  cl::ParseCommandLineOptions(argc, argv, "Generated vector maths beside AVX2 intrinsics and libm\n");
+  if (lanes < 2) {
+    std::fprintf(stderr, "bench-math: expected at least 2 lanes, got %d\n", int(lanes));
+    return 1;
+  }
   printf("%-9s %s %9s %9s %7s %9s %7s\n", "ns/elt", "   ", "generated", "by hand", "ratio", "libm",
          "ratio");
   for (const Case<float> &c : {Case<float>{"exp", -10, 10, std::exp, hjx::bench::expAvx2},

@@ -24,16 +24,17 @@
 using namespace hjx;
 namespace cl = llvm::cl;
 
+static cl::OptionCategory benchOptions("Options of bench-program");
 static cl::opt<std::string> inputFile(cl::Positional, cl::desc("<module at the tensor stage>"), cl::Required);
-static cl::opt<unsigned> numRuns("runs", cl::desc("Timed runs"), cl::init(5));
-static cl::opt<int> numThreads("num-threads", cl::desc("Threads of the pool; 0: all"), cl::init(0));
-static cl::opt<int> intLimit("int-limit", cl::desc("Integers are below this"), cl::init(100));
-static cl::opt<bool> check("check", cl::desc("Compare with scalar loops"));
-static cl::opt<bool> printPlan("print-plan", cl::desc("Print the memory plan"));
-static cl::opt<bool> noFuse("no-fuse", cl::desc("Leave ops apart"));
-static cl::opt<bool> passTiming("pass-timing", cl::desc("Time each pass"));
-static cl::opt<bool> profile("profile", cl::desc("Print the time of each kernel"));
-static cl::opt<std::string> dumpDir("dump-dir", cl::desc("Write stages here"));
+static cl::opt<unsigned> numRuns("runs", cl::desc("Timed runs"), cl::init(5), cl::cat(benchOptions));
+static cl::opt<int> numThreads("num-threads", cl::desc("Threads of the pool; 0: all"), cl::init(0), cl::cat(benchOptions));
+static cl::opt<int> intLimit("int-limit", cl::desc("Integers are below this"), cl::init(100), cl::cat(benchOptions));
+static cl::opt<bool> check("check", cl::desc("Compare with scalar loops"), cl::cat(benchOptions));
+static cl::opt<bool> printPlan("print-plan", cl::desc("Print the memory plan"), cl::cat(benchOptions));
+static cl::opt<bool> noFuse("no-fuse", cl::desc("Leave ops apart"), cl::cat(benchOptions));
+static cl::opt<bool> passTiming("pass-timing", cl::desc("Time each pass"), cl::cat(benchOptions));
+static cl::opt<bool> profile("profile", cl::desc("Print the time of each kernel"), cl::cat(benchOptions));
+static cl::opt<std::string> dumpDir("dump-dir", cl::desc("Write stages here"), cl::cat(benchOptions));
 
 using Clock = std::chrono::steady_clock;
 static double msSince(Clock::time_point start) {
@@ -161,6 +162,7 @@ static void compareWithScalarLoops(mlir::MLIRContext &context, const CpuExecutab
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  cl::HideUnrelatedOptions(benchOptions);
   cl::ParseCommandLineOptions(argc, argv, "times a program at the tensor stage\n");
   mlir::DialectRegistry registry;
   registerCpuDialects(registry);

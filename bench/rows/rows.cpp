@@ -3,7 +3,6 @@
 // The row kernels of a GPT, recorded with the public API and compiled, beside loops written by
 // hand with AVX2 intrinsics: on one thread, for AVX2 as the peers are, and for this processor.
 // Candidates take turns, the best of many rounds counts, in processor time of the thread.
-//   bench-rows [filter]
 #include "bench/math/Intrinsics.h"
 #include "bench/rows/HandWritten.h"
 #include "lib/Execution/CpuExecutable.h"
@@ -14,6 +13,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
+#include "llvm/Support/CommandLine.h"
 
 #include <hjx/nn.h>
 #include <hjx/optim.h>
@@ -25,6 +25,10 @@
 
 using namespace hjx;
 using namespace hjx::bench;
+namespace cl = llvm::cl;
+
+static cl::OptionCategory benchOptions("Options of bench-rows");
+static cl::opt<std::string> filter(cl::Positional, cl::desc("[part of a row's name]"), cl::cat(benchOptions));
 
 namespace {
 
@@ -177,6 +181,8 @@ double difference(const Memory &a, const Memory &b, const CpuExecutable &executa
 } // namespace
 
 int main(int argc, char **argv) {
+  cl::HideUnrelatedOptions(benchOptions);
+  cl::ParseCommandLineOptions(argc, argv, "Compiled rows of a GPT beside loops written by hand\n");
   if (!hostHasAvx2()) {
     std::puts("bench-rows: the peers need AVX2 and FMA, which this processor lacks");
     return 0;
@@ -188,7 +194,7 @@ int main(int argc, char **argv) {
   std::printf("%-28s %9s %9s %7s %9s %7s\n", "ns/element, one thread", "by hand", "AVX2", "ratio",
               "host", "ratio");
   for (const Row &row : allRows()) {
-    if (argc > 1 && row.name.find(argv[1]) == std::string::npos)
+    if (row.name.find(filter) == std::string::npos)
       continue;
     Candidate byHand(context, row, ""), avx2(context, row, "x86-64-v3"), host(context, row, "");
     auto time = [](Candidate &candidate, auto run) {
