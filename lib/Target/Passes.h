@@ -26,6 +26,13 @@ struct MachinePipelineOptions {
 /// Appends the passes from the kernel stage to the machine stage.
 void buildToMachinePipeline(mlir::OpPassManager &pm, const MachinePipelineOptions &options = {});
 
+/// Arithmetic on bfloat16 becomes arithmetic in single precision, rounded by integer code: the
+/// processor's own conversion flushes subnormals, and older ones have none. A GPU does the same.
+void addEmulateBf16(mlir::OpPassManager &pm);
+
+/// The end of that pipeline, which the host half of a GPU program shares.
+void buildHostPipeline(mlir::OpPassManager &pm);
+
 /// Adds the dialects that the pipeline and the translation to LLVM IR need.
 void registerTargetDialects(mlir::DialectRegistry &registry);
 

@@ -14,25 +14,31 @@
 
 using namespace mlir;
 
-void hjx::buildToMachinePipeline(OpPassManager &pm, const MachinePipelineOptions &options) {
-  if (options.profile)
-    pm.addPass(createProfileCalls());
-  pm.addPass(createExpandMath());
-  // Arithmetic on bfloat16 is arithmetic in single precision, rounded by integer code: the
-  // processor's own conversion flushes subnormals, and older ones have none.
+void hjx::addEmulateBf16(OpPassManager &pm) {
   arith::ArithEmulateUnsupportedFloatsOptions emulate;
   emulate.sourceTypeStrs = {"bf16"};
   emulate.targetTypeStr = "f32";
   pm.addPass(arith::createArithEmulateUnsupportedFloats(emulate));
-  arith::ArithExpandOpsPassOptions expand;
-  expand.includeBf16 = true;
-  pm.addPass(arith::createArithExpandOpsPass(expand));
+}
+
+void hjx::buildHostPipeline(OpPassManager &pm) {
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
   pm.addPass(createLowerKernelAbi());
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(createConvertKernelToLlvm());
   pm.addPass(createReconcileUnrealizedCastsPass());
+}
+
+void hjx::buildToMachinePipeline(OpPassManager &pm, const MachinePipelineOptions &options) {
+  if (options.profile)
+    pm.addPass(createProfileCalls());
+  pm.addPass(createExpandMath());
+  addEmulateBf16(pm);
+  arith::ArithExpandOpsPassOptions expand;
+  expand.includeBf16 = true;
+  pm.addPass(arith::createArithExpandOpsPass(expand));
+  buildHostPipeline(pm);
 }
 
 void hjx::registerTargetDialects(DialectRegistry &registry) {

@@ -6,7 +6,6 @@
 #include "lib/Target/Ptx/Ptx.h"
 
 #include "mlir/Conversion/Passes.h"
-#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
@@ -63,24 +62,14 @@ void hjx::buildToGpuMachinePipeline(OpPassManager &pm) {
   pm.addPass(createExpandMath());
   pm.addPass(createLowerLaunches()); // While kernels are what a launch may name.
   OpPassManager &device = pm.nest<gpu::GPUModuleOp>();
-  // Arithmetic on bfloat16 is arithmetic in single precision, as on the host.
-  arith::ArithEmulateUnsupportedFloatsOptions emulate;
-  emulate.sourceTypeStrs = {"bf16"};
-  emulate.targetTypeStr = "f32";
-  device.addPass(arith::createArithEmulateUnsupportedFloats(emulate));
+  addEmulateBf16(device);
   device.addPass(memref::createExpandStridedMetadataPass());
   device.addPass(createLowerAffinePass());
   device.addPass(createLowerDeviceAbi());
   device.addPass(createSCFToControlFlowPass());
   device.addPass(createConvertDeviceToNvvm());
   device.addPass(createReconcileUnrealizedCastsPass());
-
-  pm.addPass(memref::createExpandStridedMetadataPass());
-  pm.addPass(createLowerAffinePass());
-  pm.addPass(createLowerKernelAbi());
-  pm.addPass(createSCFToControlFlowPass());
-  pm.addPass(createConvertKernelToLlvm());
-  pm.addPass(createReconcileUnrealizedCastsPass());
+  buildHostPipeline(pm);
 }
 
 void hjx::registerPtxPasses() {
