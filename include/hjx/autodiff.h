@@ -392,6 +392,9 @@ auto custom_vjp(F f, Fwd fwd, Bwd bwd, Where where = Where::current()) {
 
 /// Returns f with a derivative of the user's: rule(primals, tangents) -> (result, tangent), with
 /// tuples of the arguments. The rule must be linear in the tangents; reverse mode transposes it.
+///
+/// Errors: hjx::Error if the rule's results have other types than f's; in reverse mode, if it is
+///         not linear: products of tangents, functions of them, constants added to them.
 template <typename F, typename Rule>
 auto custom_jvp(F f, Rule rule, Where where = Where::current()) {
   return detail::CustomJvp<F, Rule>(std::move(f), std::move(rule), where);

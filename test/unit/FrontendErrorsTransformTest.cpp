@@ -238,6 +238,13 @@ TEST(FrontendErrors, CustomRules) {
                  })(v3),
       "custom_jvp: expected the rule's results of types (f32[3], f32[3]), got (f32[3], f32)\n"
       "  help: convert or reshape what the rule returns");
+  EXPECT_HJX_ERROR(grad(custom_jvp(product,
+                                   [](std::tuple<Array, Array> x, std::tuple<Array, Array> dot) {
+                                     return std::pair(product(std::get<0>(x), std::get<1>(x)),
+                                                      sum(abs(std::get<0>(dot))));
+                                   }))(v3, v3),
+                   "grad: the custom_jvp at " HERE " has a rule that is not linear in its tangents at hjx.abs\n"
+                   "  help: multiply tangents by values of the primals, and add them to tangents");
 }
 
 TEST(FrontendErrors, Vmap) {

@@ -4,6 +4,7 @@
 // made once for each mask, so that a layer called 48 times is linearized once.
 #include "lib/Autodiff/Activity.h"
 #include "lib/Autodiff/Autodiff.h"
+#include "lib/Autodiff/Linearity.h"
 #include "lib/Autodiff/Rules/HigherOrder.h"
 #include "lib/Autodiff/Rules/Rules.h"
 
@@ -111,7 +112,7 @@ static LogicalResult customJvpJvp(JvpContext &c, ir::CustomJvpOp op) {
 static LogicalResult customJvpLinearize(LinearizeContext &c) {
   auto op = cast<ir::CustomJvpOp>(c.op);
   func::FuncOp rule = c.engine.lookup(op.getRule());
-  if (failed(checkDifferentiable(rule)))
+  if (failed(checkDifferentiable(rule)) || failed(checkLinearRule(c.engine, op)))
     return failure();
   SmallVector<Dual> arguments;
   for (Value primal : c.primals)
