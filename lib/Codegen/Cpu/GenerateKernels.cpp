@@ -150,12 +150,7 @@ private:
       for (const LoopNest &nest : *nests)
         emitNest(nest, VectorSchedule::choose(nest), {rowDigits(nest)}, unit);
     });
-    for (linalg::GenericOp op : ops)
-      op.erase();
-    // The buffers of full size, and their views, are dead now.
-    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(kernel.front())))
-      if (isOpTriviallyDead(&op))
-        op.erase();
+    eraseWithBuffers(ops, kernel.front());
     return success();
   }
 

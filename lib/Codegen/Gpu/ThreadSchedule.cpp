@@ -114,6 +114,13 @@ ThreadSchedule ThreadSchedule::choose(LoopNest &nest,
   return schedule;
 }
 
+void ThreadSchedule::keepReductionOrder(const LoopNest &nest) {
+  if (vectorLoop < 0 || !nest.loops[vectorLoop].isReduction)
+    return;
+  vectorLoop = -1;
+  lanes = 1;
+}
+
 int64_t ThreadSchedule::steps(const LoopNest &nest, ArrayRef<unsigned> loops) const {
   int64_t steps = 1;
   for (unsigned loop : loops)

@@ -37,6 +37,9 @@ struct ThreadSchedule {
   int64_t numUnits(const LoopNest &nest) const { return steps(nest, parallel); }
   int64_t numTerms(const LoopNest &nest) const { return steps(nest, reductions); }
 
+  /// Gives up vectors of terms: within a thread, reductions keep their order.
+  void keepReductionOrder(const LoopNest &nest);
+
 private:
   int64_t steps(const LoopNest &nest, llvm::ArrayRef<unsigned> loops) const;
 };

@@ -59,6 +59,14 @@ Value hjx::takeDigit(ImplicitLocOpBuilder &b, Value &number, int64_t radix, bool
   return digit;
 }
 
+void hjx::eraseWithBuffers(ArrayRef<linalg::GenericOp> ops, Block &body) {
+  for (linalg::GenericOp op : ops)
+    op.erase();
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
+
 SmallVector<int64_t> hjx::rowDigits(const LoopNest &nest) {
   SmallVector<int64_t> digits;
   for (const Loop &loop : nest.loops) {
@@ -68,4 +76,11 @@ SmallVector<int64_t> hjx::rowDigits(const LoopNest &nest) {
     digits[loop.row] = loop.size;
   }
   return digits;
+}
+
+int64_t hjx::numRowsOf(const LoopNest &nest) {
+  int64_t rows = 1;
+  for (int64_t size : rowDigits(nest))
+    rows *= size;
+  return rows;
 }
