@@ -39,24 +39,31 @@ void hjx::buildToTensorPipeline(OpPassManager &pm, const TensorPipelineOptions &
   pm.addPass(createVerifyStagePass(Stage::Tensor));
 }
 
+/// The pipeline `name` from stage `from` on. What it is given is checked first: a pass would say of
+/// an op that an earlier stage removes that it has never heard of it.
+static void registerPipeline(StringRef name, StringRef description, Stage from,
+                             void (*build)(OpPassManager &)) {
+  PassPipelineRegistration<>(name, description, [=](OpPassManager &pm) {
+    pm.addPass(createVerifyStagePass(from));
+    build(pm);
+  });
+}
+
 void hjx::registerPipelines() {
-  PassPipelineRegistration<>("hjx-to-pure",
-                             "Expand requests: programs of arrays, control flow and calls",
-                             buildToPurePipeline);
-  PassPipelineRegistration<>("hjx-to-lo",
-                             "Lower random keys: first-order programs on arrays of numbers",
-                             buildToLoPipeline);
-  PassPipelineRegistration<>("hjx-to-tensor", "Lower to linalg on tensors",
-                             [](OpPassManager &pm) { buildToTensorPipeline(pm); });
-  PassPipelineRegistration<>("hjx-to-kernel",
-                             "Lower to kernels on buffers in one planned arena, for a CPU",
-                             [](OpPassManager &pm) {
-                               buildToKernelPipeline(pm);
-                               pm.addPass(createVerifyStagePass(Stage::Kernel));
-                             });
-  PassPipelineRegistration<>("hjx-to-machine", "Lower to the LLVM dialect, for a CPU",
-                             [](OpPassManager &pm) {
-                               buildToMachinePipeline(pm);
-                               pm.addPass(createVerifyStagePass(Stage::Machine));
-                             });
+  registerPipeline("hjx-to-pure", "Expand requests: programs of arrays, control flow and calls",
+                   Stage::Traced, buildToPurePipeline);
+  registerPipeline("hjx-to-lo", "Lower random keys: first-order programs on arrays of numbers",
+                   Stage::Pure, buildToLoPipeline);
+  registerPipeline("hjx-to-tensor", "Lower to linalg on tensors", Stage::Lo,
+                   [](OpPassManager &pm) { buildToTensorPipeline(pm); });
+  registerPipeline("hjx-to-kernel", "Lower to kernels on buffers in one planned arena, for a CPU",
+                   Stage::Tensor, [](OpPassManager &pm) {
+                     buildToKernelPipeline(pm);
+                     pm.addPass(createVerifyStagePass(Stage::Kernel));
+                   });
+  registerPipeline("hjx-to-machine", "Lower to the LLVM dialect, for a CPU", Stage::Kernel,
+                   [](OpPassManager &pm) {
+                     buildToMachinePipeline(pm);
+                     pm.addPass(createVerifyStagePass(Stage::Machine));
+                   });
 }

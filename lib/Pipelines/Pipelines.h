@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The compiler, stage by stage. Each pipeline takes a module from one stage to the
-// next and ends in that stage's check (Stages.h); `hjx-opt --hjx-to-<stage>` runs it.
+// next and ends in that stage's check (Stages.h); `hjx-opt --hjx-to-<stage>` checks what it is
+// given, too, and runs it.
 #pragma once
 
 #include "mlir/Pass/PassManager.h"
