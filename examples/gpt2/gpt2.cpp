@@ -41,7 +41,7 @@ hjx::Module trainingGraph(const gpt2::Config &config) {
   };
 
   Array key = hjx::abstract({}, hjx::DType::key);
-  Initial initial = hjx::eval_shape(init, key);
+  Initial initial = hjx::eval_shape(init)(key);
   std::vector<int64_t> batch{config.batch_size, config.context_length};
   Array rows = hjx::abstract(batch, hjx::int32);
   if (config.accumulation_steps > 1)

@@ -165,6 +165,20 @@ private:
   F f;
   bool expanded;
 };
+
+template <typename F>
+class ShapeEvaluator : public Transformed<ShapeEvaluator<F>, F> {
+public:
+  ShapeEvaluator(F f, Where made) : ShapeEvaluator::Transformed(made), f(std::move(f)) {}
+  template <typename ArgTuple>
+  auto call(const ArgTuple &tuple, Where where) const {
+    Flattened<F, ArgTuple> flat(f, tuple);
+    return flat.rebuild(evalShape(where, leavesOf(tuple), flat));
+  }
+
+private:
+  F f;
+};
 } // namespace detail
 
 /// Returns the function that gives the text of the module that f records.
@@ -179,13 +193,11 @@ auto make_expanded_ir(F f, Where where = Where::current()) {
   return detail::IrMaker<F>(std::move(f), /*expanded=*/true, where);
 }
 
-/// Returns f's result for the types of the arguments, as abstract arrays, without computing it.
-template <typename F, typename... Args>
-auto eval_shape(const F &f, const Args &...args) {
-  auto tuple = detail::makeArgs<F>(args...);
-  detail::Flattened<F, decltype(tuple)> flat(f, tuple);
-  detail::ArrayList results = detail::evalShape(Where(), detail::leavesOf(tuple), flat);
-  return flat.rebuild(results);
+/// Returns the function that gives f's result, as abstract arrays, for the types of its arguments,
+/// without computing it.
+template <typename F>
+auto eval_shape(F f, Where where = Where::current()) {
+  return detail::ShapeEvaluator<F>(std::move(f), where);
 }
 
 } // namespace hjx

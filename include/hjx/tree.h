@@ -295,42 +295,46 @@ T tree_unflatten(const T &like, const std::vector<Array> &leaves, Where where = 
 }
 
 namespace detail {
-template <typename F, typename T, typename... Rest>
-T mapTrees(Where where, F &&f, const T &tree, const Rest &...rest) {
-  if constexpr (sizeof...(Rest) > 0) {
-    TreeDef expected = tree_structure(tree);
-    (checkSameStructure(expected, tree_structure(rest), "tree_map", "trees", where), ...);
-  }
-  std::vector<Array> results = leavesOf(tree);
-  [&](const auto &...others) {
-    for (size_t i = 0; i < results.size(); ++i)
-      results[i] = f(results[i], others[i]...);
-  }(leavesOf(rest)...);
-  return withLeaves(tree, results);
-}
+/// A function of leaves that a caller owns for the duration of a call, and the line of that call:
+/// it comes with the argument before the trees, because behind a pack of them nothing has a default.
+template <typename... Leaves>
+class LeafFunction {
+public:
+  template <typename F>
+    requires std::is_invocable_r_v<Array, F &, Leaves...>
+  LeafFunction(F &&f, Where where = Where::current())
+      : where(where), object(const_cast<void *>(static_cast<const void *>(&f))),
+        call([](void *object, Leaves... leaves) -> Array {
+          return (*static_cast<std::remove_reference_t<F> *>(object))(leaves...);
+        }) {}
+  Array operator()(Leaves... leaves) const { return call(object, leaves...); }
+
+  Where where;
+
+private:
+  void *object;
+  Array (*call)(void *, Leaves...);
+};
+template <typename>
+using LeafOf = const Array &;
 } // namespace detail
 
 /// f of each leaf, or of corresponding leaves of trees of one structure.
 ///
 /// Errors: hjx::Error naming the first place where structures differ.
-template <typename F, typename T>
-T tree_map(F &&f, const T &tree, Where where = Where::current()) {
-  return detail::mapTrees(where, f, tree);
-}
-template <typename F, typename T, typename U>
-  requires(!std::is_same_v<U, Where>)
-T tree_map(F &&f, const T &tree, const U &other, Where where = Where::current()) {
-  return detail::mapTrees(where, f, tree, other);
-}
-template <typename F, typename T, typename U, typename V>
-  requires(!std::is_same_v<V, Where>)
-T tree_map(F &&f, const T &tree, const U &second, const V &third, Where where = Where::current()) {
-  return detail::mapTrees(where, f, tree, second, third);
-}
-template <typename F, typename T, typename U, typename V, typename W, typename... Rest>
-  requires(!std::is_same_v<W, Where>)
-T tree_map(F &&f, const T &tree, const U &second, const V &third, const W &fourth, const Rest &...rest) {
-  return detail::mapTrees(Where(), f, tree, second, third, fourth, rest...);
+template <typename T, typename... Rest>
+T tree_map(std::type_identity_t<detail::LeafFunction<detail::LeafOf<T>, detail::LeafOf<Rest>...>> f, const T &tree,
+           const Rest &...rest) {
+  if constexpr (sizeof...(Rest) > 0) {
+    TreeDef expected = tree_structure(tree);
+    (detail::checkSameStructure(expected, tree_structure(rest), "tree_map", "trees", f.where), ...);
+  }
+  std::vector<Array> results = detail::leavesOf(tree);
+  [&](const auto &...others) {
+    for (size_t i = 0; i < results.size(); ++i)
+      results[i] = f(results[i], others[i]...);
+  }(detail::leavesOf(rest)...);
+  return detail::withLeaves(tree, results);
 }
 
 /// f(path, leaf) of each leaf.

@@ -417,6 +417,11 @@ TEST(FrontendErrors, Trees) {
       tree_map([](Array a, Array b) { return a; }, List{1}, List{1, 2}),
       "tree_map: expected one structure of trees, they differ at a list of 1 against a list of 2\n"
       "  help: use the same containers, lengths, numbers and strings in both");
+  EXPECT_HJX_ERROR(tree_map([](Array a, Array b, Array c, Array d, Array e) { return a; }, List{1}, List{1},
+                            List{1}, List{1}, List{1, 2}),
+                   "tree_map: expected one structure of trees, they differ at a list of 1 against a "
+                   "list of 2\n"
+                   "  help: use the same containers, lengths, numbers and strings in both");
   EXPECT_HJX_ERROR(tree_unflatten(Pair{v3, v3}, {v3}),
                    "tree_unflatten: expected 2 arrays, got 1\n"
                    "  help: take the arrays from tree_leaves of an equal tree");
@@ -429,6 +434,9 @@ TEST(FrontendErrors, Programs) {
       "add: shapes do not broadcast: f32[3] and f32[5] differ in axis -1 (3 against 5)\n"
       "  help: axes match from the last; give one operand size 1 there, for example with "
       "hjx::expand_dims");
+  EXPECT_HJX_ERROR(eval_shape([](Array x) { return Array(); })(v3),
+                   "eval_shape: expected an array, got one without value (default-constructed)\n"
+                   "  help: assign it first, for example from hjx::zeros");
   EXPECT_HJX_ERROR(make_expanded_ir(vmap(twice, 0, none))(v3),
                    "make_ir: the function at " HERE
                    ": result 0 depends on a mapped operand, but out_axes says it is not mapped\n"

@@ -150,7 +150,7 @@ TEST(FrontendMisuse, RecordedCallsFailWithAMessage) {
       misuse.keep(x);
       numGood = tryCalls(misuse, 250);
       return x;
-    }, ones({2, 3}));
+    })(ones({2, 3}));
     EXPECT_GT(numGood, 25) << "seed " << seed;
   }
 }
