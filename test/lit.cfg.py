@@ -9,6 +9,7 @@ config.suffixes = [".mlir", ".test"]
 config.excludes = ["Inputs", "unit"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = config.hjx_build_dir + "/test"
+config.substitutions.append(("%cxx", config.cxx))
 config.substitutions.append(("%plugins", config.hjx_build_dir + "/lib"))
 config.substitutions.append(("%examples", os.path.join(config.test_source_root, "..", "examples")))
 config.substitutions.append(("%root", os.path.dirname(config.test_source_root)))
