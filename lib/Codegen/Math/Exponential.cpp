@@ -7,22 +7,31 @@
 
 namespace hjx::math {
 
-/// value * 2^n, and 0 without computing it where x is below `lowest`: a product that underflows
-/// costs a hundred times as much as one that does not, and a masked softmax has many.
-static Float scaleOrVanish(Float value, const ExpReduction &reduced, Float x, double lowest) {
-  return scaleToEdges(select(x < lowest, 0.0, value), reduced);
+/// What scaleOrVanish wants added to n: 1 is left of the lowest n, whose power of two is 0.
+static int64_t vanishingOffset(Float x) { return x.isF64() ? 1077 : 152; }
+
+/// value * 2^n, rounded once, where the result may be subnormal or overflow. 2^n may be out of
+/// range, so in two factors: half of n + offset is the exponent field of the first, what is missing
+/// that of the second. For the lowest n the first field is 0, and so is the factor: a product that
+/// underflows costs a hundred times as much as one that does not, and a masked softmax has many.
+static Float scaleOrVanish(Float value, const ExpReduction &reduced) {
+  int mantissa = mantissaBits(value);
+  Int sum = reduced.shifted << mantissa;
+  Int half = (sum >> 1) & -(int64_t(1) << mantissa);
+  Int rest = sum - half + ((2 * exponentBias(value) - vanishingOffset(value)) << mantissa);
+  return value * asFloat(half) * asFloat(rest);
 }
 
 Float exp(Float x) {
-  double lowest = x.pick(-104, -746);
-  ExpReduction reduced = reduceByLn2(atMost(atLeast(x, lowest), x.pick(89, 710)));
-  return scaleOrVanish(expNear0(reduced.r), reduced, x, lowest);
+  Float bounded = atMost(atLeast(x, x.pick(-104.7, -746)), x.pick(89, 710));
+  ExpReduction reduced = reduceByLn2(bounded, vanishingOffset(x));
+  return scaleOrVanish(expNear0(reduced.r), reduced);
 }
 
 Float exp2(Float x) {
-  double lowest = x.pick(-151, -1076);
-  ExpReduction reduced = reduceByOne(atMost(atLeast(x, lowest), x.pick(128, 1024)));
-  return scaleOrVanish(exp2Near0(reduced.r), reduced, x, lowest);
+  Float bounded = atMost(atLeast(x, x.pick(-151, -1076)), x.pick(128, 1024));
+  ExpReduction reduced = reduceByOne(bounded, vanishingOffset(x));
+  return scaleOrVanish(exp2Near0(reduced.r), reduced);
 }
 
 Float expm1(Float x) {

@@ -10,15 +10,16 @@
 
 namespace hjx::math {
 
-/// x = n ln2 + r with |r| <= ln2 / 2; the low bits of `shifted` hold n (see roundingShift).
+/// x = n ln2 + r with |r| <= ln2 / 2; the low bits of `shifted` hold n (see roundingShift), plus an
+/// offset if one was asked for.
 struct ExpReduction {
   Float n, r;
   Int shifted;
 };
 
 /// Cody & Waite: ln2 in two parts; fma makes n times the high part exact.
-inline ExpReduction reduceByLn2(Float x) {
-  double shift = roundingShift(x);
+inline ExpReduction reduceByLn2(Float x, int64_t offset = 0) {
+  double shift = roundingShift(x) + offset;
   Float shifted = fma(x, 0x1.71547652b82fep+0, shift);
   Float n = shifted - shift;
   double high = x.pick(0x1.62e43p-1, 0x1.62e42fefa39efp-1);
@@ -27,9 +28,10 @@ inline ExpReduction reduceByLn2(Float x) {
 }
 
 /// x = n + r with |r| <= 1/2.
-inline ExpReduction reduceByOne(Float x) {
-  Float shifted = x + roundingShift(x);
-  Float n = shifted - roundingShift(x);
+inline ExpReduction reduceByOne(Float x, int64_t offset = 0) {
+  double shift = roundingShift(x) + offset;
+  Float shifted = x + shift;
+  Float n = shifted - shift;
   return {n, x - n, bits(shifted)};
 }
 

@@ -126,3 +126,18 @@ func.func @point(%x: vector<f32>) -> vector<f32> {
   %0 = math.cos %x : vector<f32>
   return %0 : vector<f32>
 }
+
+// Two clamps and no mask: the factor of two of the lowest exponent is 0 by its bits.
+// CHECK-LABEL: @exp_once(
+// CHECK-COUNT-2: arith.cmpf
+// CHECK-NOT: arith.cmpf
+// CHECK: %[[SUM:.*]] = arith.shli %{{.*}}, %c23
+// CHECK: %[[HALF:.*]] = arith.shrui %[[SUM]], %c1
+// CHECK: %[[A:.*]] = arith.andi %[[HALF]], %c-8388608
+// CHECK: %[[LEFT:.*]] = arith.subi %[[SUM]], %[[A]]
+// CHECK: arith.addi %[[LEFT]], %c855638016
+// CHECK: return
+func.func @exp_once(%x: f32) -> f32 {
+  %y = math.exp %x : f32
+  return %y : f32
+}
