@@ -172,6 +172,7 @@ HJX_AVX2 void adamwAvx2(const AdamW &o, int32_t count, const float *grad, float 
 
 namespace hjx::bench {
 void softmaxAvx2(const float *, float *, int64_t, int64_t) {}
+void causalSoftmaxAvx2(const float *, float *, int64_t, int64_t) {}
 void layerNormAvx2(const float *, const float *, const float *, float *, int64_t, int64_t) {}
 void geluAvx2(const float *, float *, int64_t) {}
 void crossEntropyAvx2(const float *, const int32_t *, float *, int64_t, int64_t) {}

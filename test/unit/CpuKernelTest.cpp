@@ -10,6 +10,8 @@
 #include "mlir/Parser/Parser.h"
 #include <gtest/gtest.h>
 
+#include <list>
+
 using namespace hjx;
 using namespace mlir;
 
@@ -84,6 +86,58 @@ TEST_P(CpuKernelTest, AgreesOnAvx2) {
 }
 #endif
 
+/// Masks of every form: the loop along the row splits where a mask starts to hide all. Bounds are
+/// from -9 to beyond the row, and in one row as large as can be.
+std::vector<KernelProgram> maskPrograms() {
+  static std::list<std::string> texts; // Keeps what the programs point to.
+  std::vector<KernelProgram> programs;
+  for (const char *predicate : {"slt", "sle", "sgt", "sge", "ult", "eq"})
+    for (const char *operands : {"%j, %bound", "%bound, %j"}) {
+      std::string &name = texts.emplace_back(predicate);
+      name += operands[1] == 'j' ? "_bound" : "_variable";
+      std::string &text = texts.emplace_back();
+      text = std::string(R"mlir(
+#id = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+func.func @main(%x: tensor<130x107xf32>) -> (tensor<130x107xf32>, tensor<130xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %hidden = arith.constant -3.0 : f32
+  %huge = arith.constant 9223372036854775807 : index
+  %c7 = arith.constant 7 : index
+  %c9 = arith.constant 9 : index
+  %e = tensor.empty() : tensor<130x107xf32>
+  %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<130x107xf32>) outs(%e : tensor<130x107xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      %i = linalg.index 0 : index
+      %j = linalg.index 1 : index
+      %less = arith.subi %i, %c9 : index
+      %is7 = arith.cmpi eq, %i, %c7 : index
+      %bound = arith.select %is7, %huge, %less : index
+      %mask = arith.cmpi )mlir") + predicate + ", " + operands + R"mlir( : index
+      %v = arith.select %mask, %a, %hidden : f32
+      %w = arith.select %mask, %hidden, %v : f32
+      %s = arith.addf %v, %w : f32
+      %r = math.exp %s : f32
+      linalg.yield %r : f32
+  } -> tensor<130x107xf32>
+  %e1 = tensor.empty() : tensor<130xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e1 : tensor<130xf32>) -> tensor<130xf32>
+  %sum = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%y : tensor<130x107xf32>) outs(%f : tensor<130xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      %s = arith.addf %o, %a : f32
+      linalg.yield %s : f32
+  } -> tensor<130xf32>
+  return %y, %sum : tensor<130x107xf32>, tensor<130xf32>
+})mlir";
+      programs.push_back({name.c_str(), text.c_str(), 1e-5});
+    }
+  return programs;
+}
+
+INSTANTIATE_TEST_SUITE_P(Masks, CpuKernelTest, testing::ValuesIn(maskPrograms()),
+                         [](const auto &info) { return std::string(info.param.name); });
 INSTANTIATE_TEST_SUITE_P(Programs, CpuKernelTest, testing::ValuesIn(kernelPrograms()),
                          [](const auto &info) { return std::string(info.param.name); });
 

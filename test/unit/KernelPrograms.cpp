@@ -215,6 +215,40 @@ func.func @main(%x: tensor<1027xf32>) -> (tensor<f32>, tensor<f32>) {
   } -> (tensor<f32>, tensor<f32>)
   return %r#0, %r#1 : tensor<f32>, tensor<f32>
 })mlir", 1e-5},
+    {"maximum_and_minimum_keep_nan", R"mlir(
+#id = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+func.func @main(%x: tensor<90x77xf32>) -> (tensor<90xf32>, tensor<90xf64>) {
+  %nan = arith.constant 0x7FC00000 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %high = arith.constant 0x7FF0000000000000 : f64
+  %e = tensor.empty() : tensor<90xf32>
+  %f = linalg.fill ins(%low : f32) outs(%e : tensor<90xf32>) -> tensor<90xf32>
+  %max = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<90x77xf32>) outs(%f : tensor<90xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      %i = linalg.index 0 : index
+      %j = linalg.index 1 : index
+      %bad = arith.cmpi eq, %i, %j : index
+      %v = arith.select %bad, %nan, %a : f32
+      %m = arith.maximumf %v, %o : f32
+      linalg.yield %m : f32
+  } -> tensor<90xf32>
+  %e2 = tensor.empty() : tensor<90xf64>
+  %f2 = linalg.fill ins(%high : f64) outs(%e2 : tensor<90xf64>) -> tensor<90xf64>
+  %min = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<90x77xf32>) outs(%f2 : tensor<90xf64>) {
+    ^bb0(%a: f32, %o: f64):
+      %i = linalg.index 0 : index
+      %j = linalg.index 1 : index
+      %bad = arith.cmpi eq, %i, %j : index
+      %v = arith.select %bad, %nan, %a : f32
+      %w = arith.extf %v : f32 to f64
+      %m = arith.minimumf %o, %w : f64
+      linalg.yield %m : f64
+  } -> tensor<90xf64>
+  return %max, %min : tensor<90xf32>, tensor<90xf64>
+})mlir"},
     {"large_sums_in_two_steps", R"mlir(
 #id = affine_map<(i, j) -> (i, j)>
 #out = affine_map<(i, j) -> ()>
@@ -574,6 +608,47 @@ func.func @main(%x: tensor<130x77xf32>) -> tensor<130x77xf32> {
       linalg.yield %s : f32
   } -> tensor<130x77xf32>
   return %r : tensor<130x77xf32>
+})mlir", 1e-5},
+    {"ops_that_share_a_walk", R"mlir(
+#id = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+func.func @main(%mu: tensor<70x77xf32> {hjx.alias = 0 : i64}, %nu: tensor<70x77xf32> {hjx.alias = 1 : i64},
+    %g: tensor<70x77xf32>) -> (tensor<70x77xf32>, tensor<70x77xf32>, tensor<70x77xf32>, tensor<70xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %half = arith.constant 0.5 : f32
+  %m = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%g : tensor<70x77xf32>) outs(%mu : tensor<70x77xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      %d = arith.subf %a, %o : f32
+      %r = arith.mulf %d, %half : f32
+      linalg.yield %r : f32
+  } -> tensor<70x77xf32>
+  %n = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%g, %m : tensor<70x77xf32>, tensor<70x77xf32>) outs(%nu : tensor<70x77xf32>) {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %d = arith.mulf %a, %b : f32
+      %s = arith.mulf %o, %half : f32
+      %r = arith.addf %d, %s : f32
+      linalg.yield %r : f32
+  } -> tensor<70x77xf32>
+  %e = tensor.empty() : tensor<70x77xf32>
+  %y = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%m, %n : tensor<70x77xf32>, tensor<70x77xf32>) outs(%e : tensor<70x77xf32>) {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %q = math.absf %b : f32
+      %r = arith.divf %a, %q : f32
+      %t = math.tanh %r : f32
+      linalg.yield %t : f32
+  } -> tensor<70x77xf32>
+  %e1 = tensor.empty() : tensor<70xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e1 : tensor<70xf32>) -> tensor<70xf32>
+  %sum = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%y : tensor<70x77xf32>) outs(%f : tensor<70xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      %s = arith.addf %o, %a : f32
+      linalg.yield %s : f32
+  } -> tensor<70xf32>
+  return %m, %n, %y, %sum : tensor<70x77xf32>, tensor<70x77xf32>, tensor<70x77xf32>, tensor<70xf32>
 })mlir", 1e-5},
     {"while_and_if", R"mlir(
 func.func @main(%x: tensor<33xf32>, %limit: tensor<i32>) -> (tensor<33xf32>, tensor<i32>) {

@@ -8,9 +8,9 @@
 //     scf.for %unit = %begin to %end {
 //       %row0, %row1 = %unit / 64, %unit % 64
 //       .. loops of the op inside the row ..
-#include "lib/Codegen/Structured/FlatBuffers.h"
 #include "lib/Codegen/Cpu/NestEmitter.h"
 #include "lib/Codegen/Cpu/Passes.h"
+#include "lib/Codegen/Structured/FlatBuffers.h"
 #include "lib/Codegen/Structured/Passes.h"
 #include "lib/Codegen/Structured/RowLoops.h"
 
@@ -39,9 +39,9 @@ double estimatedNs(const LoopNest &nest) {
 
 /// How a kernel's work is cut into units.
 struct Partition {
-  SmallVector<int64_t> rows;  // Sizes of the row loops, slowest first.
-  int64_t numBlocks = 1;      // Of the vector loop, per row.
-  int64_t blockSize = 0;      // Iterations of the vector loop per block; 0: not cut.
+  SmallVector<int64_t> rows; // Sizes of the row loops, slowest first.
+  int64_t numBlocks = 1;     // Of the vector loop, per row.
+  int64_t blockSize = 0;     // Iterations of the vector loop per block; 0: not cut.
   int64_t numUnits() const {
     return std::accumulate(rows.begin(), rows.end(), numBlocks, std::multiplies<>());
   }
@@ -55,8 +55,8 @@ Partition choosePartition(LoopNest &nest, const VectorSchedule &schedule) {
     nest.loops[loop].row = partition.rows.size();
     partition.rows.push_back(nest.loops[loop].size);
   }
-  bool cutsVectorLoop = estimatedNs(nest) >= kMinParallelNs && schedule.vectorLoop >= 0 && !schedule.vectorIsReduction(nest) &&
-                        partition.numUnits() < kEnoughUnits;
+  bool cutsVectorLoop = estimatedNs(nest) >= kMinParallelNs && schedule.vectorLoop >= 0 &&
+                        !schedule.vectorIsReduction(nest) && partition.numUnits() < kEnoughUnits;
   if (cutsVectorLoop) {
     int64_t size = nest.loops[schedule.vectorLoop].size;
     int64_t blocks = llvm::divideCeil(4 * kEnoughUnits, partition.numUnits());
@@ -142,16 +142,61 @@ private:
     flattenArguments();
     for (memref::AllocaOp buffer : llvm::to_vector(kernel.getOps<memref::AllocaOp>()))
       keepOneRow(buffer, *nests, flatBuffers, [&](Type type, int64_t size) -> Value {
-        return memref::AllocaOp::create(b, MemRefType::get({size}, type),
-                                        b.getI64IntegerAttr(64));
+        return memref::AllocaOp::create(b, MemRefType::get({size}, type), b.getI64IntegerAttr(64));
       });
     b.setInsertionPoint(ops.front());
-    emitUnits([&](Value unit) {
-      for (const LoopNest &nest : *nests)
-        emitNest(nest, VectorSchedule::choose(nest), {rowDigits(nest)}, unit);
-    });
+    SmallVector<VectorSchedule> schedules;
+    for (LoopNest &nest : *nests)
+      schedules.push_back(VectorSchedule::choose(nest));
+    if (failed(checkSweeps(*nests, schedules)))
+      return failure();
+    emitUnits([&](Value unit) { emitSweeps(*nests, schedules, unit); });
     eraseWithBuffers(ops, kernel.front());
     return success();
+  }
+
+  /// Whether the op of `next` shares its loop along the row with the op before, that of `nest`.
+  static bool sharesSweep(const LoopNest &nest, const LoopNest &next) {
+    Attribute sweep = nest.op->getAttr(kSweepAttr);
+    return sweep && sweep == next.op->getAttr(kSweepAttr);
+  }
+
+  static LogicalResult checkSweeps(ArrayRef<LoopNest> nests, ArrayRef<VectorSchedule> schedules) {
+    for (size_t i = 0; i + 1 < nests.size(); ++i) {
+      if (!sharesSweep(nests[i], nests[i + 1]))
+        continue;
+      std::optional<VectorLoop> loop = VectorLoop::onlyOneOf(nests[i], schedules[i]);
+      if (!loop || loop != VectorLoop::onlyOneOf(nests[i + 1], schedules[i + 1]))
+        return nests[i + 1].op.emitOpError(
+            "in a sweep: expected the vector loop of the op before, and no other in its rows");
+    }
+    return success();
+  }
+
+  void emitSweeps(ArrayRef<LoopNest> nests, ArrayRef<VectorSchedule> schedules, Value unit) {
+    for (size_t first = 0, past; first < nests.size(); first = past) {
+      past = first + 1;
+      while (past < nests.size() && sharesSweep(nests[past - 1], nests[past]))
+        ++past;
+      if (past == first + 1) {
+        emitNest(nests[first], schedules[first], {rowDigits(nests[first])}, unit);
+        continue;
+      }
+      SweepEmitter sweep(b, flatBuffers);
+      SmallVector<Values> ivs;
+      for (const LoopNest &nest : nests.slice(first, past - first))
+        ivs.push_back(nest.ivsOfRows(digitsOf(unit, rowDigits(nest))));
+      for (size_t i = first; i < past; ++i)
+        sweep.add(nests[i], schedules[i], ivs[i - first]);
+      sweep.end(sweep.walk(sweep.begin()));
+    }
+  }
+
+  Values digitsOf(Value unit, ArrayRef<int64_t> rows) {
+    Values digits(rows.size());
+    for (int64_t row = rows.size() - 1; row >= 0; --row)
+      digits[row] = takeDigit(b, unit, rows[row], row > 0);
+    return digits;
   }
 
   void flattenArguments() {
@@ -177,10 +222,7 @@ private:
       Value size = constant(nest.loops[schedule.vectorLoop].size);
       range = VectorRange{first, arith::MinSIOp::create(b, past, size)};
     }
-    SmallVector<Value> rowIvs(partition.rows.size());
-    for (int64_t row = partition.rows.size() - 1; row >= 0; --row)
-      rowIvs[row] = takeDigit(b, unit, partition.rows[row], row > 0);
-    NestEmitter(b, nest, schedule, flatBuffers).emit(rowIvs, range);
+    NestEmitter(b, nest, schedule, flatBuffers).emit(digitsOf(unit, partition.rows), range);
   }
 
   func::FuncOp kernel;
@@ -209,10 +251,9 @@ struct GenerateKernels : impl::GenerateKernelsBase<GenerateKernels> {
       if (work == works.end())
         return;
       ImplicitLocOpBuilder b(call.getLoc(), call);
-      call->insertOperands(
-          call->getNumOperands(),
-          {arith::ConstantIndexOp::create(b, 0),
-           arith::ConstantIndexOp::create(b, work->second.numUnits)});
+      call->insertOperands(call->getNumOperands(),
+                           {arith::ConstantIndexOp::create(b, 0),
+                            arith::ConstantIndexOp::create(b, work->second.numUnits)});
       if (work->second.grain > 0)
         call->setAttr(kGrainAttr, b.getI64IntegerAttr(work->second.grain));
     });

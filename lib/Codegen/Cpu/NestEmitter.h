@@ -2,26 +2,13 @@
 //
 // Emits the loops of one structured op: scf.for around vector arithmetic.
 //
-// The order of the loops is that of VectorSchedule.h.
-//
-// Reductions. The partial sums of a row and the tree that joins them depend on the
-// sizes alone, so the bits of a result do not depend on how rows are spread over
-// threads.
-//
-// Remainders. Sizes are static, so what is left after whole vectors is cut into
-// powers of two (29 = 16 + 8 + 4 + 1), each with vectors of exactly that size: no
-// masks, nothing read or written out of bounds, the same arithmetic per element.
+// The order of the loops is that of VectorSchedule.h; the innermost is that of
+// SweepEmitter.h, but for column sums, whose reduction loops are inside it.
 #pragma once
 
-#include "lib/Codegen/Structured/BodyEmitter.h"
-#include "lib/Codegen/Structured/VectorSchedule.h"
+#include "lib/Codegen/Cpu/SweepEmitter.h"
 
 namespace hjx {
-
-/// Part of a parallel vector loop: `begin` is a multiple of the lanes, `end` is one or the size.
-struct VectorRange {
-  mlir::Value begin, end;
-};
 
 class NestEmitter {
 public:
@@ -32,23 +19,18 @@ public:
   void emit(llvm::ArrayRef<mlir::Value> rowIvs, std::optional<VectorRange> range = std::nullopt);
 
 private:
-  using Step = llvm::function_ref<void(mlir::Value iv, unsigned lanes)>;
-  using Values = llvm::SmallVector<mlir::Value>;
-
   void emitOuter(unsigned depth);
-  void emitElementwise();
-  void emitVectorReduction();
-  void forEachStep(Step step);
+  void emitSweep();
+  void emitColumnSums();
   Values emitReductionLoops(unsigned depth, mlir::ValueRange carried,
                             llvm::function_ref<Values(mlir::ValueRange)> body);
-  Values results();
   mlir::Value index(int64_t value) { return mlir::arith::ConstantIndexOp::create(b, value); }
 
   mlir::ImplicitLocOpBuilder &b;
   const LoopNest &nest;
   const VectorSchedule &schedule;
-  BodyEmitter body;
-  llvm::SmallVector<mlir::Value> ivs; // Per loop; null where not yet known.
+  const mlir::IRMapping &flatBuffers;
+  Values ivs; // Per loop; null where not yet known.
   std::optional<VectorRange> range;
 };
 

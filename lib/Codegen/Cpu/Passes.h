@@ -17,6 +17,9 @@ namespace hjx {
 /// in chunks of this many units.
 constexpr llvm::StringLiteral kGrainAttr = "hjx.grain";
 
+/// On neighbours among the ops of a group that share one loop along the row: its number.
+constexpr llvm::StringLiteral kSweepAttr = "hjx.sweep";
+
 struct KernelPipelineOptions {
   /// Fuse elementwise ops into their consumers. Off only to look at the difference.
   bool fuse = true;

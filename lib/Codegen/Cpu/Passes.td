@@ -22,6 +22,17 @@ def OutlineProducts : Pass<"hjx-outline-products", "mlir::ModuleOp"> {
   ];
 }
 
+def JoinSweeps : Pass<"hjx-join-sweeps", "mlir::func::FuncOp"> {
+  let summary = "Let ops of a group share one loop along the row";
+  let description = [{
+    Ops that `hjx-fuse-rows` put into one group run one after the other in each row.
+    Those that walk along the row in the same steps, and hand over step by step what
+    they write, get the same number in `hjx.sweep`: one loop will do all of them, and
+    what one writes the next takes from a register. Ops are moved within their group
+    to stand together.
+  }];
+}
+
 def GenerateKernels : Pass<"hjx-generate-kernels", "mlir::ModuleOp"> {
   let summary = "Turn the structured ops in kernels into loops and vectors";
   let description = [{

@@ -19,8 +19,10 @@ void hjx::buildToKernelPipeline(OpPassManager &pm, const KernelPipelineOptions &
     return;
   }
   pm.addPass(createOutlineProducts());
-  if (options.fuse)
+  if (options.fuse) {
     pm.addPass(createFuseRows());
+    pm.addNestedPass<func::FuncOp>(createJoinSweeps());
+  }
   pm.addPass(createOutlineKernels());
   pm.addPass(createPlanMemory());
   pm.addPass(createGenerateKernels());

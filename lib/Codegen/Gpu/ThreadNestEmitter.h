@@ -4,6 +4,7 @@
 #pragma once
 
 #include "lib/Codegen/Structured/BodyEmitter.h"
+#include "lib/Codegen/Structured/Combiner.h"
 #include "lib/Codegen/Gpu/ThreadSchedule.h"
 #include "lib/Codegen/Gpu/Threads.h"
 

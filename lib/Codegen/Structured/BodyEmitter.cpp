@@ -3,90 +3,10 @@
 // Bodies of structured ops as scalars and vectors: see the header.
 #include "lib/Codegen/Structured/BodyEmitter.h"
 
+#include "lib/Codegen/Structured/Combiner.h"
+
 using namespace mlir;
 using namespace hjx;
-
-//===----------------------------------------------------------------------===//
-// Combiner
-//===----------------------------------------------------------------------===//
-
-static bool isAssociativeAndCommutative(Operation *op) {
-  return isa<arith::AddFOp, arith::MulFOp, arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp,
-             arith::MinNumFOp, arith::AddIOp, arith::MulIOp, arith::AndIOp, arith::OrIOp,
-             arith::XOrIOp, arith::MaxSIOp, arith::MaxUIOp, arith::MinSIOp, arith::MinUIOp>(op);
-}
-
-/// The op that turns the byte `value` into a boolean, if that is its only use.
-static Operation *byteToBool(Value value) {
-  if (!value.hasOneUse())
-    return nullptr;
-  auto compare = dyn_cast<arith::CmpIOp>(*value.getUsers().begin());
-  bool matches = compare && compare.getPredicate() == arith::CmpIPredicate::ne &&
-                 compare.getLhs() == value && matchPattern(compare.getRhs(), m_Zero());
-  return matches ? compare.getOperation() : nullptr;
-}
-
-std::optional<Combiner> Combiner::match(linalg::GenericOp generic, unsigned output) {
-  Block *body = generic.getBody();
-  Combiner combiner;
-  Value accumulator = body->getArgument(generic.getNumDpsInputs() + output);
-  combiner.op = body->getTerminator()->getOperand(output).getDefiningOp();
-  if (auto extend = dyn_cast_if_present<arith::ExtUIOp>(combiner.op);
-      extend && extend.getIn().getType().isInteger(1) && extend.getIn().getDefiningOp()) {
-    combiner.fromMemory = byteToBool(accumulator);
-    if (!combiner.fromMemory)
-      return std::nullopt;
-    combiner.toMemory = extend;
-    combiner.op = extend.getIn().getDefiningOp();
-    accumulator = combiner.fromMemory->getResult(0);
-  }
-  if (!combiner.op || combiner.op->getBlock() != body || !combiner.op->hasOneUse() ||
-      !isAssociativeAndCommutative(combiner.op) || !accumulator.hasOneUse() ||
-      *accumulator.getUsers().begin() != combiner.op || !arith::getNeutralElement(combiner.op))
-    return std::nullopt;
-  combiner.accumulatorOperand = accumulator.getUses().begin()->getOperandNumber();
-  return combiner;
-}
-
-/// `op` again, with other operands and result type: arithmetic is the same on scalars and vectors.
-static Value emitLike(ImplicitLocOpBuilder &b, Operation &op, ValueRange operands,
-                      Type resultType) {
-  OperationState state(b.getLoc(), op.getName(), operands, resultType, op.getAttrs());
-  return b.create(state)->getResult(0);
-}
-
-Value Combiner::emit(ImplicitLocOpBuilder &b, Value lhs, Value rhs) const {
-  SmallVector<Value, 2> operands = {lhs, rhs};
-  if (accumulatorOperand == 1)
-    std::swap(operands[0], operands[1]);
-  return emitLike(b, *op, operands, lhs.getType());
-}
-
-Value Combiner::convert(ImplicitLocOpBuilder &b, Operation *conversion, Value value) const {
-  if (!conversion)
-    return value;
-  IRMapping mapping;
-  mapping.map(conversion->getOperand(0), value);
-  if (auto compare = dyn_cast<arith::CmpIOp>(conversion))
-    mapping.map(compare.getRhs(),
-                arith::ConstantOp::create(b, b.getIntegerAttr(value.getType(), 0)));
-  return b.clone(*conversion, mapping)->getResult(0);
-}
-
-TypedAttr Combiner::identity() const { return *arith::getNeutralElement(op); }
-
-Value Combiner::reduceLanes(ImplicitLocOpBuilder &b, Value vector) const {
-  auto type = dyn_cast<VectorType>(vector.getType());
-  if (!type)
-    return vector;
-  for (int64_t lanes = type.getNumElements() / 2; lanes >= 1; lanes /= 2) {
-    auto low = llvm::to_vector(llvm::seq<int64_t>(0, lanes));
-    auto high = llvm::to_vector(llvm::seq<int64_t>(lanes, 2 * lanes));
-    vector = emit(b, vector::ShuffleOp::create(b, vector, vector, low),
-                  vector::ShuffleOp::create(b, vector, vector, high));
-  }
-  return vector::ExtractOp::create(b, vector, ArrayRef<int64_t>{0});
-}
 
 //===----------------------------------------------------------------------===//
 // Classification
@@ -116,6 +36,9 @@ BodyEmitter::Kind BodyEmitter::kindOfResult(Operation &op) const {
                               [&](Value operand) { return kindOf(operand) == Kind::Uniform; });
   if (uniform)
     return Kind::Uniform;
+  // Cut to fewer bits, base + lane is base + lane still; extended, it may have wrapped around.
+  if (isa<arith::IndexCastOp>(op) && op.getOperand(0).getType().isIndex())
+    return kindOf(op.getOperand(0));
   if (isa<arith::AddIOp, arith::SubIOp>(op)) {
     Kind lhs = kindOf(op.getOperand(0)), rhs = kindOf(op.getOperand(1));
     bool consecutive = (lhs == Kind::Consecutive && rhs == Kind::Uniform) ||
@@ -156,8 +79,7 @@ static Value addScaled(ImplicitLocOpBuilder &b, Value base, Value iv, int64_t st
   return base ? arith::AddIOp::create(b, base, term).getResult() : term;
 }
 
-Value BodyEmitter::baseAddress(ImplicitLocOpBuilder &b, const Access &access,
-                               ArrayRef<Value> ivs) {
+Value BodyEmitter::baseAddress(ImplicitLocOpBuilder &b, const Access &access, ArrayRef<Value> ivs) {
   Value base = arith::ConstantIndexOp::create(b, access.offset);
   for (auto [loop, iv] : llvm::enumerate(ivs))
     if (static_cast<int>(loop) != vectorLoop)
@@ -197,8 +119,7 @@ Value BodyEmitter::loadStep(ImplicitLocOpBuilder &b, const Access &access, Value
                    vectorStride(access), lanes, access.alignment);
 }
 
-Value BodyEmitter::loadOutput(ImplicitLocOpBuilder &b, unsigned output, Value iv,
-                              unsigned lanes) {
+Value BodyEmitter::loadOutput(ImplicitLocOpBuilder &b, unsigned output, Value iv, unsigned lanes) {
   return loadStep(b, nest.outputs()[output], iv, lanes);
 }
 
@@ -256,11 +177,12 @@ Value BodyEmitter::asVector(ImplicitLocOpBuilder &b, Value bodyValue) {
   if (kind == Kind::Uniform && matchPattern(value, m_Constant(&constant)))
     return arith::ConstantOp::create(b, DenseElementsAttr::get(type, Attribute(constant)));
   Value vector = vector::BroadcastOp::create(b, type, value);
-  if (kind == Kind::Consecutive)
-    {
+  if (kind == Kind::Consecutive) {
+    unsigned width = value.getType().isIndex() ? IndexType::kInternalStorageBitWidth
+                                               : value.getType().getIntOrFloatBitWidth();
     SmallVector<APInt> steps;
     for (unsigned lane = 0; lane < stepLanes; ++lane)
-      steps.emplace_back(64, lane);
+      steps.emplace_back(width, lane, /*isSigned=*/false, /*implicitTrunc=*/true);
     Value step = arith::ConstantOp::create(b, DenseElementsAttr::get(type, steps));
     vector = arith::AddIOp::create(b, vector, step);
   }
@@ -273,8 +195,8 @@ Value BodyEmitter::emitGather(ImplicitLocOpBuilder &b, memref::LoadOp load) {
   int64_t offset;
   (void)load.getMemRefType().getStridesAndOffset(strides, offset);
   Value flat = flatBuffers.lookup(load.getMemRef());
-  bool allScalar = llvm::none_of(
-      load.getIndices(), [&](Value index) { return kindOf(index) == Kind::Varying; });
+  bool allScalar =
+      llvm::none_of(load.getIndices(), [&](Value index) { return kindOf(index) == Kind::Varying; });
   int64_t stride = 0; // Between lanes, if no index varies freely.
   Value base = arith::ConstantIndexOp::create(b, 0);
   Value laneAddresses;
@@ -286,8 +208,7 @@ Value BodyEmitter::emitGather(ImplicitLocOpBuilder &b, memref::LoadOp load) {
     }
     Value scaled = lookup(index);
     Value factor = arith::ConstantOp::create(
-        b, DenseElementsAttr::get(cast<VectorType>(scaled.getType()),
-                                  b.getIndexAttr(indexStride)));
+        b, DenseElementsAttr::get(cast<VectorType>(scaled.getType()), b.getIndexAttr(indexStride)));
     scaled = arith::MulIOp::create(b, scaled, factor);
     laneAddresses = laneAddresses ? arith::AddIOp::create(b, laneAddresses, scaled) : scaled;
   }
@@ -345,8 +266,84 @@ void BodyEmitter::emitUniform(ImplicitLocOpBuilder &b, ArrayRef<Value> ivs) {
     emitScalar(b, *op);
 }
 
+//===----------------------------------------------------------------------===//
+// Thresholds
+//===----------------------------------------------------------------------===//
+
+/// Whether `value` is the variable of loop `loop` itself, perhaps in fewer bits that can hold it.
+static bool isVariable(const LoopNest &nest, int loop, Value value) {
+  Type type = value.getType();
+  if (auto cast = value.getDefiningOp<arith::IndexCastOp>())
+    value = cast.getIn();
+  auto index = value.getDefiningOp<linalg::IndexOp>();
+  return index && nest.loopOfDim[index.getDim()] == loop &&
+         (type.isIndex() || llvm::isIntN(type.getIntOrFloatBitWidth(), nest.loops[loop].size));
+}
+
+/// Whether a select on `condition`, which is `then`, takes what is uniform and drops what varies.
+bool BodyEmitter::dropsVarying(arith::CmpIOp condition, bool then) const {
+  return llvm::any_of(condition->getUsers(), [&](Operation *user) {
+    auto select = dyn_cast<arith::SelectOp>(user);
+    if (!select || select.getCondition() != condition.getResult())
+      return false;
+    Value taken = then ? select.getTrueValue() : select.getFalseValue();
+    Value dropped = then ? select.getFalseValue() : select.getTrueValue();
+    return kindOf(taken) == Kind::Uniform && kindOf(dropped) == Kind::Varying;
+  });
+}
+
+SmallVector<Threshold> BodyEmitter::emitThresholds(ImplicitLocOpBuilder &b) {
+  if (vectorLoop < 0)
+    return {};
+  using Predicate = arith::CmpIPredicate;
+  SmallVector<Threshold> thresholds;
+  for (Operation *op : varyingOps) {
+    auto condition = dyn_cast<arith::CmpIOp>(op);
+    if (!condition)
+      continue;
+    Predicate predicate = condition.getPredicate();
+    bool isRight = isVariable(nest, vectorLoop, condition.getRhs());
+    Value bound = isRight ? condition.getLhs() : condition.getRhs();
+    bool isSigned = llvm::is_contained(
+        {Predicate::slt, Predicate::sle, Predicate::sgt, Predicate::sge}, predicate);
+    bool isLarge = predicate == Predicate::sgt || predicate == Predicate::sge; // Of lhs.
+    bool then = isLarge != isRight;
+    if (!isSigned || kindOf(bound) != Kind::Uniform || !dropsVarying(condition, then) ||
+        !(isRight || isVariable(nest, vectorLoop, condition.getLhs())))
+      continue;
+    bool isPastBound = (predicate == Predicate::sle || predicate == Predicate::sgt) != isRight;
+    Value from = lookup(bound);
+    if (!from.getType().isIndex())
+      from = arith::IndexCastOp::create(b, b.getIndexType(), from);
+    // A bound far beyond the loop must not wrap around.
+    Value size = arith::ConstantIndexOp::create(b, nest.loops[vectorLoop].size);
+    from = arith::MinSIOp::create(b, from, size);
+    if (isPastBound)
+      from = arith::AddIOp::create(b, from, arith::ConstantIndexOp::create(b, 1));
+    thresholds.push_back({op, from, then});
+  }
+  return thresholds;
+}
+
+void BodyEmitter::assumeBeyond(ArrayRef<Threshold> thresholds) {
+  known.clear();
+  for (const Threshold &threshold : thresholds)
+    known[threshold.condition] = threshold.then;
+}
+
+Value BodyEmitter::emitKnown(ImplicitLocOpBuilder &b, bool value) {
+  TypedAttr attribute = b.getBoolAttr(value);
+  if (stepLanes > 1)
+    attribute = DenseElementsAttr::get(VectorType::get({stepLanes}, b.getI1Type()), value);
+  return arith::ConstantOp::create(b, attribute);
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
 void BodyEmitter::emitVarying(ImplicitLocOpBuilder &b, Value iv, unsigned lanes,
-                              ArrayRef<Value> accumulators) {
+                              ArrayRef<Value> accumulators, ArrayRef<Value> inputs) {
   stepLanes = lanes;
   if (vectorLoop >= 0)
     loopIvs[vectorLoop] = iv;
@@ -354,8 +351,10 @@ void BodyEmitter::emitVarying(ImplicitLocOpBuilder &b, Value iv, unsigned lanes,
   for (unsigned input = 0; input < nest.numInputs(); ++input) {
     BlockArgument argument = body->getArgument(input);
     bool atStep = vectorLoop < 0 || kindOf(argument) == Kind::Varying;
-    if (atStep && !argument.use_empty())
-      values.map(argument, loadStep(b, nest.accesses[input], iv, lanes));
+    if (!atStep || argument.use_empty())
+      continue;
+    Value known = input < inputs.size() ? inputs[input] : Value();
+    values.map(argument, known ? known : loadStep(b, nest.accesses[input], iv, lanes));
   }
   for (auto [output, accumulator] : llvm::enumerate(accumulators))
     if (accumulator)
@@ -367,7 +366,9 @@ void BodyEmitter::emitVarying(ImplicitLocOpBuilder &b, Value iv, unsigned lanes,
     // What depends on an accumulator that was not given is the combination, done by the caller.
     if (missesOperand)
       continue;
-    if (lanes == 1)
+    if (auto it = known.find(op); it != known.end())
+      values.map(op->getResult(0), emitKnown(b, it->second));
+    else if (lanes == 1)
       emitScalar(b, *op);
     else
       emitVector(b, *op);

@@ -23,28 +23,12 @@
 
 namespace hjx {
 
-/// How an output that the nest reduces into is combined: `combine(accumulator, partial)`.
-struct Combiner {
-  mlir::Operation *op = nullptr;  // In the body; one operand is the accumulator.
-  unsigned accumulatorOperand = 0;
-  // Booleans live in memory as bytes: the conversions around the combination.
-  mlir::Operation *fromMemory = nullptr, *toMemory = nullptr;
-
-  mlir::Value partial() const { return op->getOperand(1 - accumulatorOperand); }
-
-  /// The combiner of output `output`, if its reduction may be split into lanes: a commutative
-  /// and associative op (floats: up to rounding) applied to the accumulator last.
-  static std::optional<Combiner> match(mlir::linalg::GenericOp op, unsigned output);
-
-  /// `combine(lhs, rhs)`, on scalars or vectors.
-  mlir::Value emit(mlir::ImplicitLocOpBuilder &b, mlir::Value lhs, mlir::Value rhs) const;
-  /// `value` through one of the conversions above, or itself if there is none.
-  mlir::Value convert(mlir::ImplicitLocOpBuilder &b, mlir::Operation *conversion,
-                      mlir::Value value) const;
-  /// The value x with combine(a, x) = a.
-  mlir::TypedAttr identity() const;
-  /// Combines the lanes of `vector` in a fixed tree: halves, quarters, ... down to a scalar.
-  mlir::Value reduceLanes(mlir::ImplicitLocOpBuilder &b, mlir::Value vector) const;
+/// A condition of a body on the variable of its vector loop, "j <= i" or the like, that no longer
+/// changes from iteration `from` on.
+struct Threshold {
+  mlir::Operation *condition = nullptr;
+  mlir::Value from;  // Of type index.
+  bool then = false; // What it is from there on.
 };
 
 class BodyEmitter {
@@ -63,9 +47,17 @@ public:
   void emitUniform(mlir::ImplicitLocOpBuilder &b, llvm::ArrayRef<mlir::Value> ivs);
 
   /// Emits the rest for iterations [iv, iv + lanes) of the vector loop. `accumulators` holds, per
-  /// output, the value of its block argument, or null if the body does not need it.
+  /// output, the value of its block argument, or null if the body does not need it; `inputs` may
+  /// hold values of inputs that need no load, null for others.
   void emitVarying(mlir::ImplicitLocOpBuilder &b, mlir::Value iv, unsigned lanes,
-                   llvm::ArrayRef<mlir::Value> accumulators);
+                   llvm::ArrayRef<mlir::Value> accumulators,
+                   llvm::ArrayRef<mlir::Value> inputs = {});
+
+  /// After emitUniform: thresholds beyond which the body has less to do, because a select takes
+  /// what is uniform and drops what was loaded or computed.
+  llvm::SmallVector<Threshold> emitThresholds(mlir::ImplicitLocOpBuilder &b);
+  /// What emitVarying emits from now on lies beyond `thresholds`.
+  void assumeBeyond(llvm::ArrayRef<Threshold> thresholds);
 
   /// After emitVarying: `value` of the body as a vector of `lanes` (a scalar if that is 1).
   mlir::Value result(mlir::ImplicitLocOpBuilder &b, mlir::Value value);
@@ -82,6 +74,8 @@ private:
   Kind kindOfResult(mlir::Operation &op) const;
   void emitScalar(mlir::ImplicitLocOpBuilder &b, mlir::Operation &op);
   void emitVector(mlir::ImplicitLocOpBuilder &b, mlir::Operation &op);
+  bool dropsVarying(mlir::arith::CmpIOp condition, bool then) const;
+  mlir::Value emitKnown(mlir::ImplicitLocOpBuilder &b, bool value);
   mlir::Value emitGather(mlir::ImplicitLocOpBuilder &b, mlir::memref::LoadOp load);
   mlir::Value loopIndex(mlir::ImplicitLocOpBuilder &b, mlir::linalg::IndexOp index);
   mlir::Value asVector(mlir::ImplicitLocOpBuilder &b, mlir::Value bodyValue);
@@ -105,6 +99,8 @@ private:
   const mlir::IRMapping &flatBuffers;
   llvm::DenseMap<mlir::Value, Kind> kinds;
   llvm::SmallVector<mlir::Operation *> uniformOps, varyingOps;
+  llvm::SmallDenseMap<mlir::Operation *, bool>
+      known; // Conditions that hold, or do not, in all lanes.
   llvm::SmallVector<mlir::Value> loopIvs;
   mlir::IRMapping values;
   llvm::SmallVector<mlir::Value> bases; // Per access: its address without the vector loop.

@@ -53,12 +53,7 @@ struct Effects {
 private:
   void add(llvm::SmallDenseSet<Value> &set, Value buffer) {
     Value root = rootBuffer(buffer);
-    auto argument = dyn_cast<BlockArgument>(root);
-    bool isFunctionArgument =
-        argument && isa<func::FuncOp>(argument.getOwner()->getParentOp());
-    // A buffer that a loop carries may be any.
-    if (!isFunctionArgument && !root.getDefiningOp<memref::AllocOp>() &&
-        !root.getDefiningOp<memref::GetGlobalOp>())
+    if (!overlapsNoOther(root))
       unknown = true;
     set.insert(root);
   }

@@ -69,6 +69,12 @@ FailureOr<LoopNest> LoopNest::get(linalg::GenericOp op) {
   return nest;
 }
 
+SmallVector<Value> LoopNest::ivsOfRows(ArrayRef<Value> rowIvs) const {
+  return llvm::map_to_vector(loops, [&](const Loop &loop) {
+    return loop.row >= 0 ? rowIvs[loop.row] : Value();
+  });
+}
+
 bool LoopNest::canCollapse(unsigned outer, unsigned inner) const {
   if (loops[outer].isReduction != loops[inner].isReduction)
     return false;

@@ -55,6 +55,9 @@ struct LoopNest {
     return llvm::any_of(loops, [](const Loop &loop) { return loop.size == 0; });
   }
 
+  /// Per loop its variable, given those of the row loops; null where there is none yet.
+  llvm::SmallVector<mlir::Value> ivsOfRows(llvm::ArrayRef<mlir::Value> rowIvs) const;
+
   /// Returns the nest of `op`: unit loops dropped, nothing collapsed yet.
   ///
   /// Errors: failure, silently, if an operand's address is not linear in the loop variables.

@@ -117,6 +117,12 @@ Value hjx::rootBuffer(Value value) {
   return value;
 }
 
+bool hjx::overlapsNoOther(Value root) {
+  if (auto argument = dyn_cast<BlockArgument>(root))
+    return isa<func::FuncOp>(argument.getOwner()->getParentOp());
+  return root.getDefiningOp<memref::AllocOp>() || root.getDefiningOp<memref::GetGlobalOp>();
+}
+
 Value hjx::withoutReshapes(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (!isa<memref::CastOp, memref::CollapseShapeOp, memref::ExpandShapeOp>(op))

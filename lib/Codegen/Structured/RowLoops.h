@@ -55,6 +55,10 @@ bool rowsAgree(llvm::ArrayRef<LoopNest> nests);
 /// The buffer that `value` is a view of; views of different buffers do not overlap.
 mlir::Value rootBuffer(mlir::Value value);
 
+/// Whether `root`, which is no view, overlaps no other such buffer: one that a loop carries may be
+/// any.
+bool overlapsNoOther(mlir::Value root);
+
 /// `value` without the reshapes that keep the place of the first element.
 mlir::Value withoutReshapes(mlir::Value value);
 

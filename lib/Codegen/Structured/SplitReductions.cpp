@@ -8,7 +8,7 @@
 //
 // The parts depend on the sizes alone: bits do not depend on the number of threads,
 // and sums of many terms round better than one running total.
-#include "lib/Codegen/Structured/BodyEmitter.h"
+#include "lib/Codegen/Structured/Combiner.h"
 #include "lib/Codegen/Structured/Passes.h"
 
 using namespace mlir;

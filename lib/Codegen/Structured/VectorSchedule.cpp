@@ -4,6 +4,7 @@
 #include "lib/Codegen/Structured/VectorSchedule.h"
 
 #include "lib/Codegen/Structured/BodyEmitter.h"
+#include "lib/Codegen/Structured/Combiner.h"
 
 #include "llvm/ADT/bit.h"
 
