@@ -260,7 +260,10 @@ private:
       if (isMemoryEffectFree(op) || isa<memref::AllocOp>(op))
         continue;
       if (it != candidates.end() && isFill(op)) {
-        inits[rootBuffer(cast<linalg::GenericOp>(op).getDpsInits()[0])] = &it->second;
+        const Candidate *&init = inits[rootBuffer(cast<linalg::GenericOp>(op).getDpsInits()[0])];
+        if (init) // Two fills of one buffer, or of parts of it, stay in order.
+          between.addAll(init->effects);
+        init = &it->second;
         continue;
       }
       Effects effects = effectsOf(op);

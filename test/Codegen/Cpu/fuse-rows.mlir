@@ -102,3 +102,45 @@ func.func @moved_up(%x: memref<64x32xf32>, %y: memref<64x32xf32>) {
   }
   return
 }
+
+// -----
+
+#id = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+#vec = affine_map<(i) -> (i)>
+#s = affine_map<(i) -> ()>
+
+// Two fills of one buffer, one of a part: neither the part's fill nor its sums move up past the whole's.
+// CHECK-LABEL: func.func @part
+// CHECK: linalg.generic
+// CHECK-SAME: outs(%{{.*}} : memref<64x32xf32>)
+// CHECK: linalg.generic
+// CHECK-SAME: outs(%[[Y:.*]] : memref<80xf32>)
+// CHECK: linalg.generic
+// CHECK-SAME: outs(%[[PART:.*]] : memref<64xf32, strided<[1]>>)
+// CHECK: linalg.generic
+// CHECK-SAME: outs(%[[PART]] : memref<64xf32, strided<[1]>>)
+func.func @part(%x: memref<64x32xf32>, %y: memref<80xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %a = memref.alloc() : memref<64x32xf32>
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : memref<64x32xf32>) outs(%a : memref<64x32xf32>) {
+  ^bb0(%v: f32, %o: f32):
+    %d = arith.negf %v : f32
+    linalg.yield %d : f32
+  }
+  linalg.generic {indexing_maps = [#s, #vec], iterator_types = ["parallel"]} ins(%zero : f32) outs(%y : memref<80xf32>) {
+  ^bb0(%v: f32, %o: f32):
+    linalg.yield %v : f32
+  }
+  %part = memref.subview %y[0] [64] [1] : memref<80xf32> to memref<64xf32, strided<[1]>>
+  linalg.generic {indexing_maps = [#s, #vec], iterator_types = ["parallel"]} ins(%zero : f32) outs(%part : memref<64xf32, strided<[1]>>) {
+  ^bb0(%v: f32, %o: f32):
+    linalg.yield %v : f32
+  }
+  linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%a : memref<64x32xf32>) outs(%part : memref<64xf32, strided<[1]>>) {
+  ^bb0(%v: f32, %o: f32):
+    %m = arith.addf %v, %o : f32
+    linalg.yield %m : f32
+  }
+  return
+}
