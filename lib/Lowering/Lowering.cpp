@@ -120,6 +120,8 @@ static void emitElementwise(Operation *op, Lowering &l) {
     l.set(result, value);
 }
 
+static bool isEmptyArray(Type type) { return cast<RankedTensorType>(type).getNumElements() == 0; }
+
 LogicalResult Lowering::emit(Operation *op) {
   if (clusters.isInside(op) || clusters.isOnlyRead(op))
     return success();
@@ -128,6 +130,12 @@ LogicalResult Lowering::emit(Operation *op) {
     if (!lowerType(type))
       return op->emitOpError("has a result without a place at the tensor stage: ")
              << type << "\n  help: run hjx-to-lo first; it lowers keys, and transforms before it";
+  // Nothing to compute, and slices of nothing have no valid offsets.
+  if (isa<ir::HjxDialect>(op->getDialect()) && llvm::all_of(op->getResultTypes(), isEmptyArray)) {
+    for (Value result : op->getResults())
+      set(result, emitEmpty(b, lowerArrayType(result.getType())));
+    return success();
+  }
   if (rules.isElementwise(op)) {
     emitElementwise(op, *this);
     return success();

@@ -89,7 +89,8 @@ TEST_F(LoweringTest, Gather) {
         std::string x = p.argument(t({5, 3})), many = p.argument(arrayType({4, 1}, index)),
                     pairs = p.argument(arrayType({2, 3, 2}, index));
         std::string batched = p.argument(t({2, 5, 3})), one = p.argument(arrayType({1}, index)),
-                    rows = p.argument(arrayType({2, 7, 1}, index));
+                    rows = p.argument(arrayType({2, 7, 1}, index)),
+                    none = p.argument(arrayType({0, 1}, index));
         auto gather = [&](StringRef operand, ArrayRef<int64_t> shape, StringRef indices,
                           ArrayRef<int64_t> indicesShape, StringRef attributes,
                           ArrayRef<int64_t> result) {
@@ -126,6 +127,10 @@ TEST_F(LoweringTest, Gather) {
                "operand_batching_dims = array<i64: 0>, start_indices_batching_dims = array<i64: "
                "0>, start_index_map = array<i64: 1>, slice_sizes = array<i64: 1, 1, 3>",
                {2, 7, 3});
+        gather(x, {5, 3}, none, {0, 1},
+               "offset_dims = array<i64: 1>, collapsed_slice_dims = array<i64: 0>, start_index_map "
+               "= array<i64: 0>, slice_sizes = array<i64: 1, 3>",
+               {0, 3});
         SCOPED_TRACE(llvm::formatv("{0} {1} {2}", element, index, mode).str());
         check(p, {Values::Indices, Values::Corners});
       }
@@ -171,6 +176,9 @@ TEST_F(LoweringTest, Scatter) {
                 "update_window_dims = array<i64: 0, 1>, inserted_window_dims = array<i64>, "
                 "scatter_dims_to_operand_dims = array<i64: 0>");
         scatter({0, 3}, {0, 1}, {0, 3},
+                "update_window_dims = array<i64: 1>, inserted_window_dims = array<i64: 0>, "
+                "scatter_dims_to_operand_dims = array<i64: 0>");
+        scatter({5, 3}, {4, 1}, {4, 0},
                 "update_window_dims = array<i64: 1>, inserted_window_dims = array<i64: 0>, "
                 "scatter_dims_to_operand_dims = array<i64: 0>");
         SCOPED_TRACE(llvm::formatv("{0} {1} {2}", element, kind, mode).str());

@@ -127,7 +127,7 @@ LogicalResult scatterTranspose(TransposeContext &c, ScatterOp op) {
   bool isSet = op.getKind() == ScatterKind::Set;
   if (c.isLinear(0))
     c.accumulate(0, isSet ? scatter(b, ScatterKind::Set, yBar, indices, zeros(b, updates), w, op.getUniqueIndices()) : yBar);
-  if (!c.isLinear(2))
+  if (!c.isLinear(2) || op.getType().getNumElements() == 0) // No place: every update is dropped.
     return success();
   if (!isSet || op.getUniqueIndices()) {
     c.accumulate(2, gatherOrZero(b, yBar, indices, w));

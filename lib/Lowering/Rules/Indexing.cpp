@@ -261,7 +261,8 @@ private:
 };
 
 LogicalResult lowerScatter(ir::ScatterOp op, Lowering &l) {
-  l.set(op, op.getType().getNumElements() == 0 ? l[op.getOperand()] : ScatterEmitter(op, l).emit());
+  bool isEmpty = op.getUpdates().getType().getNumElements() == 0;
+  l.set(op, isEmpty ? l[op.getOperand()] : ScatterEmitter(op, l).emit());
   return success();
 }
 

@@ -100,10 +100,6 @@ Value tryReassociate(LocBuilder &b, Value value, RankedTensorType type) {
 LogicalResult lowerReshape(ir::ReshapeOp op, Lowering &l) {
   RankedTensorType type = lowerArrayType(op.getType());
   Value operand = l[op.getOperand()];
-  if (type.getNumElements() == 0) {
-    l.set(op, emitEmpty(l.b, type));
-    return success();
-  }
   Value result = tryReassociate(l.b, operand, type);
   if (!result) {
     RankedTensorType common =

@@ -53,3 +53,17 @@ func.func @t_set(%x: tensor<5xf32>, %i: tensor<4x1xi32>, %u: tensor<4xf32>, %y_b
 // CHECK-NEXT: %[[SURVIVES:.*]] = hjx.compare eq, %[[FOUND]], %[[OWN]]
 // CHECK-NEXT: %[[U_BAR:.*]] = hjx.select_n %[[SURVIVES]], %[[ZERO]], %[[WINDOWS]]
 // CHECK-NEXT: return %[[X_BAR]], %[[U_BAR]]
+
+// -----
+
+// Updates of an empty array are dropped.
+func.func private @drop(%x: tensor<0xf32>, %i: tensor<4x1xi32>, %u: tensor<4xf32>) -> tensor<0xf32> {
+  %y = hjx.scatter set, %x, %i, %u {update_window_dims = array<i64>, inserted_window_dims = array<i64: 0>, scatter_dims_to_operand_dims = array<i64: 0>} : (tensor<0xf32>, tensor<4x1xi32>, tensor<4xf32>) -> tensor<0xf32>
+  return %y : tensor<0xf32>
+}
+func.func @t_drop(%x: tensor<0xf32>, %i: tensor<4x1xi32>, %u: tensor<4xf32>, %y_bar: tensor<0xf32>) -> tensor<4xf32> {
+  %y, %u_bar = hjx.vjp @drop(%x, %i, %u) cotangents(%y_bar) active = [false, false, true] : (tensor<0xf32>, tensor<4x1xi32>, tensor<4xf32>, tensor<0xf32>) -> (tensor<0xf32>, tensor<4xf32>)
+  return %u_bar : tensor<4xf32>
+}
+// CHECK-LABEL: func.func private @drop.lin.001.transpose
+// CHECK-NEXT: return{{$}}
