@@ -143,12 +143,14 @@ absl::StatusOr<GraphFunction> readGraphFunction(func::FuncOp function) {
 absl::StatusOr<GraphFunction> readGraphFunction(ModuleOp program, const std::string &name) {
   GraphFunction out;
   out.name = name;
-  out.where = placeOf(program.getLoc());
+  Operation *main = program.lookupSymbol("main");
+  Location location = main ? main->getLoc() : program.getLoc();
+  out.where = placeOf(location);
   CollectedDiagnostics diagnostics(program.getContext());
   FailureOr<Signature> signature = Signature::of(program);
   if (failed(signature))
     return absl::InvalidArgumentError(diagnostics.text());
-  HJX_RETURN_IF_ERROR(readValues(*signature, [&](unsigned) { return program.getLoc(); }, program.getLoc(), out));
+  HJX_RETURN_IF_ERROR(readValues(*signature, [&](unsigned) { return location; }, location, out));
   return out;
 }
 
@@ -206,6 +208,8 @@ absl::StatusOr<OwningOpRef<ModuleOp>> extractFunction(ModuleOp module, const std
   for (auto function : module.getOps<func::FuncOp>())
     if (function.isPublic())
       names.push_back(function.getSymName().str());
+  if (names.empty())
+    return badInput(placeOf(module.getLoc()), "a module with a public function", "none", "only public functions can be called");
   auto found = module.lookupSymbol<func::FuncOp>(name);
   if (!found || !found.isPublic()) {
     std::string nearest = nearestName(name, names);

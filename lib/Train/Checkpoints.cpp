@@ -4,6 +4,7 @@
 #include "lib/Train/Checkpoints.h"
 
 #include "lib/Data/Digest.h"
+#include "lib/Train/ParameterHash.h"
 #include "lib/Train/RunLog.h"
 
 #include "absl/strings/numbers.h"
@@ -145,6 +146,22 @@ absl::Status checkResume(const CheckpointMeta &meta, const Json &config,
       absl::StrCat("hash ", configHash(config), " with ", lines.size(), " differing:\n    ",
                    absl::StrJoin(lines, "\n    ")),
       "set these keys back, or start a new run folder");
+}
+
+absl::Status checkHash(const Checkpoint &checkpoint) {
+  std::vector<TensorHash> hashes;
+  for (const TensorInfo &info : checkpoint.tensors.tensors()) {
+    HJX_ASSIGN_OR_RETURN(HostTensor tensor, checkpoint.tensors.load(info.name));
+    hashes.push_back({info.name, xxh3(std::string_view(tensor.bytes.data(), tensor.bytes.size()))});
+  }
+  std::sort(hashes.begin(), hashes.end(),
+            [](const TensorHash &a, const TensorHash &b) { return a.name < b.name; });
+  std::string hash = formatHash(combinedHash(hashes));
+  if (hash == checkpoint.meta.parametersHash)
+    return absl::OkStatus();
+  return badInput(checkpoint.path,
+                  absl::StrCat("parameters with hash ", checkpoint.meta.parametersHash), hash,
+                  "the state file is damaged; name another checkpoint");
 }
 
 absl::Status checkTensors(const SafetensorsFile &file, std::span<const TensorView> expected) {

@@ -60,6 +60,9 @@ absl::Status checkResume(const CheckpointMeta &meta, const Json &config,
 /// bytes are not looked at): lists what is missing, unexpected and of the wrong shape.
 absl::Status checkTensors(const SafetensorsFile &file, std::span<const TensorView> expected);
 
+/// Errors unless the tensors have the hash that meta.json says. Reads them all.
+absl::Status checkHash(const Checkpoint &checkpoint);
+
 class CheckpointStore {
 public:
   /// Creates `folder` if need be and locks it against other writers; removes what an interrupted

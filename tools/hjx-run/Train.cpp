@@ -344,6 +344,8 @@ absl::Status TrainCommand::run() {
   options.maxConsecutiveSkips = config["max_skips"].get<int64_t>();
   if (!config["target_loss"].is_null())
     options.targetLoss = config["target_loss"].get<double>();
+  if (!(stopAfterMinutes_ >= 0))
+    return badInput("--stop-after-minutes", "a number of 0 or more", absl::StrCat(double(stopAfterMinutes_)), "leave it out for no limit");
   if (stopAfterMinutes_.getNumOccurrences())
     options.maxSeconds = stopAfterMinutes_ * 60;
   options.overfitOneBatch = config["overfit_one_batch"].get<bool>();

@@ -58,7 +58,9 @@ std::string describeState(const TrainingGraph &graph) {
 }
 
 absl::StatusOr<Checkpoint> openRunCheckpoint(const std::string &run, const std::string &which) {
-  return openCheckpoint(run + "/checkpoints", which);
+  HJX_ASSIGN_OR_RETURN(Checkpoint checkpoint, openCheckpoint(run + "/checkpoints", which));
+  HJX_RETURN_IF_ERROR(checkHash(checkpoint));
+  return checkpoint;
 }
 
 } // namespace hjx
