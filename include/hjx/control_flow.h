@@ -28,8 +28,14 @@ HJX_API ArrayList whileFlat(const CarryCheck &check, const ArrayList &init, std:
 /// `structures[i]` is known after branch i was recorded.
 HJX_API ArrayList condFlat(const char *op, Where where, const Array &index, const ArrayList &operands,
                            const std::vector<FlatFunction> &branches, const std::vector<TreeDef> &structures);
-/// A bound of a fori_loop as int32; throws unless it is an integer scalar.
+/// A bound of a fori_loop as int32; throws unless it is an integer scalar that int32 can hold (of
+/// an array the nearest that it can).
 HJX_API Array loopBound(const Array &bound, Where where);
+[[noreturn]] HJX_API void failLoopBound(Where where);
+template <std::integral T>
+int32_t loopBound(T bound, Where where) {
+  return std::in_range<int32_t>(+bound) ? static_cast<int32_t>(bound) : (failLoopBound(where), 0);
+}
 HJX_API int64_t lengthOf(const char *op, Where where, const ArrayList &xs, const std::vector<std::string> &paths);
 
 template <typename Carry>
@@ -118,8 +124,9 @@ Carry fori_loop(L lower, U upper, const Body &body, const Carry &init, Where whe
     const auto &[i, carry] = state;
     return std::pair(std::tuple<Array, Carry>(i + 1, body(i, carry)), Nothing());
   };
-  int64_t length = static_cast<int64_t>(upper) - static_cast<int64_t>(lower);
-  std::tuple<Array, Carry> start(array(static_cast<int32_t>(lower), int32, where), init);
+  int32_t first = detail::loopBound(lower, where);
+  int64_t length = int64_t(detail::loopBound(upper, where)) - first;
+  std::tuple<Array, Carry> start(array(first, int32, where), init);
   return std::get<1>(detail::scanAs("fori_loop", step, start, Nothing(), {.length = length < 0 ? 0 : length}, where).first);
 }
 

@@ -83,9 +83,10 @@ public:
     addNamed(name.text, f, {}, name.where, first, rest...);
   }
 
-  /// Sets an attribute of the module: a value, or a dictionary.
-  void set_attribute(const std::string &name, const AttributeValue &value);
-  void set_attribute(const std::string &name, const AttributeMap &values);
+  /// Sets an attribute of the module: a value, or a dictionary. Names are "prefix.name", with the
+  /// prefix of the tool that reads them.
+  void set_attribute(const std::string &name, const AttributeValue &value, Where where = Where::current());
+  void set_attribute(const std::string &name, const AttributeMap &values, Where where = Where::current());
   /// Sets an attribute of the arguments and results of a function whose name is `path` or lies
   /// under it: set_attribute("step", "state", "hjx.role", "state").
   void set_attribute(const std::string &function, const std::string &path, const std::string &name,

@@ -234,7 +234,8 @@ HJX_API Array pad(ArrayLike x, const std::vector<std::pair<int64_t, int64_t>> &w
 /// The box [start, limit), every strides-th element.
 HJX_API Array slice(ArrayLike x, const std::vector<int64_t> &start, const std::vector<int64_t> &limit,
                     const std::vector<int64_t> &strides = {});
-/// A box of fixed size at a start that may be traced; moved inside when it is not.
+/// A box of fixed size at a start that may be traced, as in jax.lax: a negative start counts from
+/// the end, and a box that is not inside is moved there.
 HJX_API Array dynamic_slice(ArrayLike x, const std::vector<Array> &start, const std::vector<int64_t> &sizes);
 HJX_API Array dynamic_update_slice(ArrayLike x, ArrayLike update, const std::vector<Array> &start);
 /// Elements along an axis; negative indices count from the end, others out of range give NaN

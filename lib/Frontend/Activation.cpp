@@ -24,8 +24,9 @@ Array hjx::softplus(ArrayLike x) {
 
 Array hjx::gelu(ArrayLike x, bool approximate) {
   OpScope op("gelu", x.where);
+  Array value = op.wrap(toFloat(op, x.array));
   if (!approximate)
-    return op.finish(0.5 * x.array * (1 + erf(x.array / 1.41421356237309504880)));
-  Array inner = 0.79788456080286535588 * (x.array + 0.044715 * power(x, 3)); // sqrt(2 / pi)
-  return op.finish(x.array * (0.5 * (1.0 + tanh(inner))));
+    return op.finish(0.5 * value * (1 + erf(value / 1.41421356237309504880)));
+  Array inner = 0.79788456080286535588 * (value + 0.044715 * power(value, 3)); // sqrt(2 / pi)
+  return op.finish(value * (0.5 * (1.0 + tanh(inner))));
 }

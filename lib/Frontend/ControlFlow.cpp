@@ -161,11 +161,16 @@ ArrayList scanFlat(const CarryCheck &check, const ArrayList &init, const ArrayLi
 // while_loop
 //===----------------------------------------------------------------------===//
 
+void failLoopBound(Where where) {
+  fail(where, "fori_loop", "expected bounds that int32 can hold", "count from 0 and add the offset inside the function");
+}
+
 Array loopBound(const Array &bound, Where where) {
   Aval aval = avalOf(bound, "fori_loop", where);
   if (!is_integer(aval.dtype) || aval.shape.ndim() != 0)
     fail(where, "fori_loop", "expected integer scalars as bounds, got " + describe(aval), "convert or index them first");
-  return bound.astype(int32, where);
+  OpScope op("fori_loop", where);
+  return op.finish(toIndex(op, op.use(bound)));
 }
 
 static RecordedRegion recordCondition(OpScope &op, const CarryCheck &check, ArrayRef<Aval> carry, FlatFunction condition) {
@@ -277,7 +282,7 @@ static Operand branchIndex(OpScope &op, const Array &index, size_t numBranches) 
                            : "compare it with a number");
   if (!isCond && (!is_integer(operand.dtype()) || operand.rank() != 0))
     op.fail("expected an integer scalar as index, got " + describe(operand), "number the branches from 0");
-  return isCond ? operand : convert(op, operand, DType::int32);
+  return isCond ? operand : toIndex(op, operand);
 }
 
 ArrayList condFlat(const char *name, Where where, const Array &index, const ArrayList &operands,

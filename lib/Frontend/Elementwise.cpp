@@ -32,9 +32,18 @@ Array hjx::add(ArrayLike lhs, ArrayLike rhs) { return binary<ir::AddOp, ir::OrOp
 Array hjx::subtract(ArrayLike lhs, ArrayLike rhs) { return binary<ir::SubOp>("subtract", lhs, rhs); }
 Array hjx::multiply(ArrayLike lhs, ArrayLike rhs) { return binary<ir::MulOp, ir::AndOp>("multiply", lhs, rhs); }
 Array hjx::divide(ArrayLike lhs, ArrayLike rhs) { return binary<ir::DivOp>("divide", lhs, rhs, /*inexact=*/true); }
-Array hjx::fmod(ArrayLike lhs, ArrayLike rhs) { return binary<ir::RemOp>("fmod", lhs, rhs); }
 Array hjx::maximum(ArrayLike lhs, ArrayLike rhs) { return binary<ir::MaxOp, ir::MaxOp>("maximum", lhs, rhs); }
 Array hjx::minimum(ArrayLike lhs, ArrayLike rhs) { return binary<ir::MinOp, ir::MinOp>("minimum", lhs, rhs); }
+
+Array hjx::fmod(ArrayLike lhs, ArrayLike rhs) {
+  OpScope op("fmod", lhs.where);
+  Array rest = binary<ir::RemOp>("fmod", lhs, rhs);
+  const std::optional<Literal> &divisor = Access::checked(rhs.array, op.name(), op.where()).literal;
+  bool isKnown = divisor && std::visit([](auto number) { return number != 0; }, *divisor);
+  if (isKnown || !is_integer(rest.dtype()))
+    return op.finish(rest);
+  return op.finish(hjx::where(rhs.array == 0, zeros_like(rest), rest)); // NumPy's; the op gives lhs.
+}
 
 Array hjx::remainder(ArrayLike lhs, ArrayLike rhs) {
   OpScope op("remainder", lhs.where);
@@ -59,7 +68,7 @@ Array hjx::floor_divide(ArrayLike lhs, ArrayLike rhs) {
     return op.finish(hjx::where(isBelow, quotient - 1, quotient));
   }
   // From an exact multiple of y, so that 1 // 0.1 is 9 as in NumPy.
-  Array quotient = (x - rest) / y;
+  Array quotient = hjx::where(y == 0, x / y, (x - rest) / y);
   return op.finish(hjx::round(hjx::where(isBelow, quotient - 1, quotient)));
 }
 
@@ -77,15 +86,18 @@ static Array integerPower(OpScope &op, Array base, int64_t exponent) {
   return result ? *result : ones_like(base);
 }
 
-/// Integer bases and exponents: six squarings serve every exponent below 64.
+/// Integer bases and exponents: one squaring for each bit of the exponent's type. A negative
+/// exponent gives the fraction rounded to zero, and 0 of 0.
 static Array integerPowers(Array base, Array exponent) {
+  bool hasSign = !is_unsigned(exponent.dtype());
+  Array isZero = (exponent < 0) & (base != 1) & (base + 1 != 0);
   Array result = ones_like(base);
-  for (int bit = 0; bit < 6; ++bit) {
+  for (int bit = 0, count = 8 * item_size(exponent.dtype()) - hasSign; bit < count; ++bit) {
     result = hjx::where((exponent & 1) != 0, result * base, result);
     base = base * base;
     exponent = exponent >> 1;
   }
-  return result;
+  return hasSign ? hjx::where(isZero, zeros_like(result), result) : result;
 }
 
 Array hjx::power(ArrayLike base, ArrayLike exponent) {
@@ -97,8 +109,9 @@ Array hjx::power(ArrayLike base, ArrayLike exponent) {
       op.fail("integers to a negative power are not integers, got " + describe(base.array) + " and exponent " +
                   std::to_string(n),
               "convert the base to a float first");
+    bool isBool = base.array.dtype() == DType::bool_;
     if (std::abs(n) <= 1024)
-      return op.finish(integerPower(op, base.array, n));
+      return op.finish(integerPower(op, isBool ? hjx::astype(base, int32) : base.array, n));
   }
   SmallVector<Operand> xs = promoteAndBroadcast(op, {base.array, exponent.array});
   if (is_integer(xs[0].dtype()))
@@ -112,9 +125,12 @@ Array hjx::logaddexp(ArrayLike lhs, ArrayLike rhs) {
   OpScope op("logaddexp", lhs.where);
   SmallVector<Operand> xs = promoteAndBroadcast(op, {lhs.array, rhs.array}, /*inexact=*/true);
   Array x = op.wrap(xs[0]), y = op.wrap(xs[1]);
-  Array difference = x - y;
-  // Equal infinities have no difference, but a sum.
-  return op.finish(hjx::where(isnan(difference), x + y, maximum(x, y) + log1p(exp(-abs(difference)))));
+  // A choice rather than maximum and abs: smooth in what is chosen, so derivatives of every order
+  // are right where x equals y. Equal infinities have no difference.
+  Array isGreater = x >= y;
+  Array greater = hjx::where(isGreater, x, y), less = hjx::where(isGreater, y, x);
+  Array difference = hjx::where((x == y) & isinf(x), -INFINITY, less - greater);
+  return op.finish(greater + log1p(exp(difference)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -274,13 +290,14 @@ Array hjx::log10(ArrayLike x) {
 }
 Array hjx::sinh(ArrayLike x) {
   OpScope op("sinh", x.where);
-  // (e^x - e^-x) / 2 through expm1, which keeps the digits of a small x.
-  Array e = expm1(x);
-  return op.finish(0.5 * (e + e / (e + 1)));
+  // (e^x - e^-x) / 2; the ones of expm1 cancel, and it keeps the digits of a small x.
+  Array value = op.wrap(toFloat(op, x.array));
+  return op.finish(0.5 * (expm1(value) - expm1(-value)));
 }
 Array hjx::cosh(ArrayLike x) {
   OpScope op("cosh", x.where);
-  return op.finish(0.5 * (exp(x) + exp(-x.array)));
+  Array value = op.wrap(toFloat(op, x.array));
+  return op.finish(0.5 * (exp(value) + exp(-value)));
 }
 
 Array hjx::isfinite(ArrayLike x) {

@@ -95,11 +95,21 @@ static Attribute attributeOf(MLIRContext *context, const AttributeValue &value) 
   return {};
 }
 
-void Module::set_attribute(const std::string &name, const AttributeValue &value) {
+/// MLIR refuses other names of attributes that no op defines.
+static void checkAttributeName(StringRef name, Where where) {
+  auto [prefix, rest] = name.split('.');
+  if (prefix.empty() || rest.empty())
+    fail(where, "set_attribute", "expected an attribute's name with a prefix, got \"" + name.str() + "\"",
+         "name it after the tool that reads it: \"tool." + (name.empty() ? "name" : name.str()) + "\"");
+}
+
+void Module::set_attribute(const std::string &name, const AttributeValue &value, Where where) {
+  checkAttributeName(name, where);
   impl->session.module()->setAttr(name, attributeOf(&impl->session.context(), value));
 }
 
-void Module::set_attribute(const std::string &name, const AttributeMap &values) {
+void Module::set_attribute(const std::string &name, const AttributeMap &values, Where where) {
+  checkAttributeName(name, where);
   SmallVector<NamedAttribute> entries;
   for (const auto &[key, value] : values)
     entries.emplace_back(StringAttr::get(&impl->session.context(), key), attributeOf(&impl->session.context(), value));
@@ -116,6 +126,7 @@ void Module::set_attribute(const std::string &functionName, const std::string &p
   auto function = impl->session.module().lookupSymbol<func::FuncOp>(functionName);
   if (!function)
     fail(where, "set_attribute", "the module has no function named " + functionName, "add it first");
+  checkAttributeName(name, where);
   Attribute attribute = attributeOf(&impl->session.context(), value);
   bool isFound = false;
   for (unsigned i = 0; i < function.getNumArguments(); ++i)

@@ -229,7 +229,7 @@ Operand read(OpScope &op, const Array &array, const Plan &plan) {
     SmallVector<Operand> operands{x};
     SmallVector<int64_t> sizes(x.shape());
     for (auto [axis, entry] : llvm::enumerate(plan.axes)) {
-      operands.push_back(entry.positions ? convert(op, *entry.positions, DType::int32) : splat(op, 0, DType::int32));
+      operands.push_back(entry.positions ? toIndex(op, *entry.positions) : splat(op, 0, DType::int32));
       sizes[axis] = entry.positions ? 1 : sizes[axis];
     }
     bool isWeak = x.isWeak;
@@ -381,17 +381,17 @@ Array hjx::slice(ArrayLike x, const std::vector<int64_t> &start, const std::vect
       {operand}, {.limit = dims(op, limit), .start = dims(op, start), .strides = dims(op, steps)}));
 }
 
-/// Scalar starts, one for each axis.
+/// Scalar starts, one for each axis, counted from its end when negative.
 static void appendStarts(OpScope &op, const Operand &x, const std::vector<Array> &start, SmallVectorImpl<Operand> &operands) {
   if (static_cast<int64_t>(start.size()) != x.rank())
     op.fail("expected one start for each of the " + std::to_string(x.rank()) + " axes of " + describe(x) + ", got " +
                 std::to_string(start.size()),
             "give 0 for axes that are taken from the beginning");
-  for (const Array &index : start) {
+  for (auto [axis, index] : llvm::enumerate(start)) {
     Operand scalar = op.use(index);
     if (scalar.rank() != 0 || !is_integer(scalar.dtype()))
       op.fail("expected integer scalars as starts, got " + describe(scalar), "index or convert it first");
-    operands.push_back(convert(op, scalar, DType::int32));
+    operands.push_back(toIndex(op, wrapPositions(op, index, x.shape()[axis])));
   }
 }
 

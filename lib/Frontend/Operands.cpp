@@ -63,6 +63,15 @@ SmallVector<Operand> promote(OpScope &op, ArrayRef<Array> arrays, bool inexact) 
   return operands;
 }
 
+Operand toIndex(OpScope &op, const Operand &x) {
+  if (item_size(x.dtype()) < 4 || x.dtype() == DType::int32)
+    return convert(op, x, DType::int32);
+  Array wide = minimum(op.wrap(x), std::numeric_limits<int32_t>::max());
+  if (!is_unsigned(x.dtype()))
+    wide = maximum(wide, std::numeric_limits<int32_t>::min());
+  return convert(op, op.use(wide), DType::int32);
+}
+
 Operand toFloat(OpScope &op, const Array &array) { return promote(op, {array}, /*inexact=*/true).front(); }
 
 //===----------------------------------------------------------------------===//

@@ -21,6 +21,8 @@ Operand convert(OpScope &op, Operand x, DType type);
 llvm::SmallVector<Operand> promote(OpScope &op, llvm::ArrayRef<Array> arrays, bool inexact = false);
 /// One operand, integers as float32.
 Operand toFloat(OpScope &op, const Array &array);
+/// Integers as int32; those beyond it become its least or greatest.
+Operand toIndex(OpScope &op, const Operand &x);
 /// One operand in a given type.
 Operand useAs(OpScope &op, const Array &array, DType type);
 

@@ -155,6 +155,8 @@ std::string hjx::to_string(const Array &array) {
     return "Array()";
   if (impl->isDonated)
     return "Array(" + describe(array) + ", donated)";
+  if (!impl->storage && impl->literal)
+    return print(*impl->literal);
   if (!impl->storage)
     return impl->value ? "Traced<" + describe(array) + ">" : "Abstract<" + describe(array) + ">";
   Aval aval{impl->dtype, impl->shape};

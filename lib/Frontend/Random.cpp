@@ -122,6 +122,10 @@ Array hjx::random::randint(ArrayLike key, const Shape &shape, ArrayLike low, Arr
   if (!is_integer(type))
     op.fail(std::string("expected an integer type, got ") + name(type), "draw floats with hjx::random::uniform");
   int numBits = item_size(type) * 8;
+  if (numBits < 32) { // As in JAX, which draws at least 32 bits against the bias.
+    int64_t end = int64_t(1) << (is_unsigned(type) ? numBits : numBits - 1), first = is_unsigned(type) ? 0 : -end;
+    return op.finish(astype(randint(key, shape, clip(low, first, end - 1), clip(high, first, end), int32), type));
+  }
   DType word = unsignedOfSize(item_size(type));
   // Numbers with twice as many bits as the type, modulo the span: the bias stays small.
   Array keys = split(key), higher = bits(keys[0], shape, word), lower = bits(keys[1], shape, word);
@@ -133,9 +137,11 @@ Array hjx::random::randint(ArrayLike key, const Shape &shape, ArrayLike low, Arr
   Array least = astype(low, type), end = astype(clip(wide(high), is_unsigned(type) ? 0 : -last - 1, last), type);
   Array span = hjx::where(end <= least, ones({}, word), astype(end - least, word));
   span = hjx::where(isBeyond & (end > least), span + 1, span);
-  Array multiplier = fmod(array(uint64_t(1) << (numBits / 2), word), span);
-  multiplier = fmod(multiplier * multiplier, span);
-  Array offset = fmod(fmod(higher, span) * multiplier + fmod(lower, span), span);
+  // A span of all numbers wraps to 0, and the op's remainder by 0 is the number itself.
+  auto rest = [&](const Array &x) { return op.wrap(op.emit<ir::RemOp>(promoteAndBroadcast(op, {x, span}))); };
+  Array multiplier = rest(array(uint64_t(1) << (numBits / 2), word));
+  multiplier = rest(multiplier * multiplier);
+  Array offset = rest(rest(higher) * multiplier + rest(lower));
   return op.finish(least + astype(offset, type));
 }
 

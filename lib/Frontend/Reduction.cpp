@@ -79,7 +79,8 @@ Array hjx::var(ArrayLike x, Axes axes, bool keepdims, int ddof) {
   int64_t count = countOf(operand.shape(), list);
   if (ddof == 0)
     return op.finish(hjx::astype(mean(square(centered), axes, keepdims), type));
-  return op.finish(hjx::astype(sum(square(centered), axes, keepdims) / double(count - ddof), type));
+  double divisor = count > ddof ? double(count - ddof) : NAN; // No degree of freedom is left.
+  return op.finish(hjx::astype(sum(square(centered), axes, keepdims) / divisor, type));
 }
 
 Array hjx::stddev(ArrayLike x, Axes axes, bool keepdims, int ddof) {

@@ -81,8 +81,18 @@ Location locationOf(Where where, MLIRContext *context) {
 
 Frame *Frame::current() { return currentFrame; }
 
+/// How many functions surround a new one: none does that hundreds of times except by calling itself.
+static int depthUnder(const Frame *parent, Where where) {
+  constexpr int kMost = 200;
+  int depth = parent ? parent->depth + 1 : 0;
+  if (depth > kMost)
+    fail(where, "trace", "expected at most " + std::to_string(kMost) + " traced functions inside each other, got more",
+         "a traced function that calls itself never ends: repeat with hjx::while_loop");
+  return depth;
+}
+
 Frame::Frame(Session &session, Kind kind, llvm::ArrayRef<Aval> arguments, Where where)
-    : session(session), parent(currentFrame), kind(kind), place(where),
+    : session(session), parent(currentFrame), depth(depthUnder(parent, where)), kind(kind), place(where),
       builder(locationOf(where, &session.context()), &session.context()), body(std::make_unique<Region>()),
       tag(std::make_shared<FrameTag>(FrameTag{this})), avals(arguments.begin(), arguments.end()), outerScope(std::exchange(OpScope::current(), nullptr)) {
   Block &block = body->emplaceBlock();

@@ -105,6 +105,7 @@ public:
 
   Session &session;
   Frame *const parent;
+  const int depth; ///< Frames around this one.
   const Kind kind;
   const Where place; ///< Of the call that records: where arguments come from.
   mlir::ImplicitLocOpBuilder builder;
