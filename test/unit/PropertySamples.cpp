@@ -189,6 +189,8 @@ void addReduction(Samples &s) {
                  "hjx.cumsum %a axis = 1" + std::string(reverse) + " : tensor<2x3xf64>"});
     s.push_back({"hjx.cumsum", "%a: tensor<2x3xi32>",
                  "hjx.cumsum %a axis = 0" + std::string(reverse) + " : tensor<2x3xi32>"});
+    s.push_back({"hjx.cumsum", "%a: tensor<3xf64>",
+                 "hjx.cumsum %a axis = 0" + std::string(reverse) + " : tensor<3xf64>"});
   }
 }
 

@@ -78,6 +78,9 @@ LogicalResult KernelGenerator::generateLoops() {
     numThreads *= size;
 
   kernel = device.takeKernel(function, facts);
+  for (LoopNest &nest : *nests) // The kernel's arguments are its own.
+    for (auto [access, operand] : llvm::zip_equal(nest.accesses, nest.op->getOperands()))
+      access.operand = operand;
   int64_t blockSize = numThreads < kFewThreads ? kWarpSize : kBlockSize;
   Launch launch{kernel, llvm::divideCeilSigned(numThreads, blockSize), blockSize};
   KernelBuilder k = begin(launch);

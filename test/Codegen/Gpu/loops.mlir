@@ -33,3 +33,17 @@ func.func @main(%x: tensor<3x5x4xf32>) -> tensor<3x5x4xf32> {
   %y = hjx.cumsum %x axis = 1 : tensor<3x5x4xf32>
   return %y : tensor<3x5x4xf32>
 }
+
+// -----
+
+// The running sum of a vector is one number, which is the kernel's argument.
+// CHECK-LABEL: func.func @main
+// CHECK: gpu.func @loops(%{{.*}}: memref<3xf32> {{.*}}, %{{.*}}: memref<3xf32> {{.*}}, %[[SUM:.*]]: memref<f32>
+// CHECK: %[[BASE:.*]], %{{.*}} = memref.extract_strided_metadata %[[SUM]]
+// CHECK: %[[FLAT:.*]] = memref.reinterpret_cast %[[BASE]]
+// CHECK: scf.for %{{.*}} = %c0 to %c3
+// CHECK: memref.load %[[FLAT]]
+func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %y = hjx.cumsum %x axis = 0 : tensor<3xf32>
+  return %y : tensor<3xf32>
+}
