@@ -78,9 +78,6 @@ LogicalResult KernelGenerator::generateLoops() {
     numThreads *= size;
 
   kernel = device.takeKernel(function, facts);
-  for (LoopNest &nest : *nests) // The kernel's arguments are its own.
-    for (auto [access, operand] : llvm::zip_equal(nest.accesses, nest.op->getOperands()))
-      access.operand = operand;
   int64_t blockSize = numThreads < kFewThreads ? kWarpSize : kBlockSize;
   Launch launch{kernel, llvm::divideCeilSigned(numThreads, blockSize), blockSize};
   KernelBuilder k = begin(launch);
@@ -128,6 +125,9 @@ void KernelGenerator::placeBuffers(KernelBuilder &k, scf::ForOp loops, SmallVect
 void KernelGenerator::emitInLoops(KernelBuilder &k, LoopNest &nest, Value row) {
   OpBuilder::InsertionGuard guard(k.b);
   k.b.setInsertionPoint(nest.op);
+  // Since the nest was read, the kernel has arguments and buffers of its own.
+  for (auto [access, operand] : llvm::zip_equal(nest.accesses, nest.op->getOperands()))
+    access.operand = operand;
   for (const Access &access : nest.accesses)
     if (!access.byValue && !flatBuffers.contains(access.operand))
       flatBuffers.map(access.operand, flatten(k.b, access.operand));

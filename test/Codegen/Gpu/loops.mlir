@@ -47,3 +47,18 @@ func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
   %y = hjx.cumsum %x axis = 0 : tensor<3xf32>
   return %y : tensor<3xf32>
 }
+
+// -----
+
+// Of rows, it is a number of each thread's own.
+// CHECK-LABEL: func.func @main
+// CHECK: gpu.func @loops(
+// CHECK: %[[SUM:.*]] = memref.alloca() : memref<f32>
+// CHECK: %[[BASE:.*]], %{{.*}} = memref.extract_strided_metadata %[[SUM]]
+// CHECK: %[[FLAT:.*]] = memref.reinterpret_cast %[[BASE]]
+// CHECK: scf.for %{{.*}} = %c0 to %c5
+// CHECK: memref.load %[[FLAT]]
+func.func @main(%x: tensor<2x5xf32>) -> tensor<2x5xf32> {
+  %y = hjx.cumsum %x axis = 1 : tensor<2x5xf32>
+  return %y : tensor<2x5xf32>
+}
