@@ -22,11 +22,11 @@ def Hjx_Dialect : Dialect {
   let summary = "Array programs closed under differentiation and batching";
   let description = [{
     Values are arrays (`tensor` of static shape), random keys (tensors of
-    `!hjx.key`) and linear maps (`!hjx.linear`). `i8..i64` are signed integers,
+    `!hjx.key`), values of users' hi-types (`!hjx.<name><...>`), refs
+    (`!hjx.ref`) and linear maps (`!hjx.linear`). `i8..i64` are signed integers,
     `ui8..ui64` unsigned, `i1` booleans. Every op is closed under jvp,
     transposition and batching: a rule emits only ops of this dialect.
   }];
-  let useDefaultTypePrinterParser = 1;
   let hasConstantMaterializer = 1;
   let dependentDialects = ["::mlir::func::FuncDialect"];
   let extraClassDeclaration = [{
@@ -39,6 +39,12 @@ def Hjx_Dialect : Dialect {
     void registerRandomOps();
     void registerHigherOrderOps();
     void registerRequestOps();
+    void registerRefOps();
+    void registerHiTypeOps();
+
+    // The names of hi-types are known at run time only.
+    ::mlir::Type parseType(::mlir::DialectAsmParser &parser) const override;
+    void printType(::mlir::Type type, ::mlir::DialectAsmPrinter &printer) const override;
   }];
 }
 
@@ -68,6 +74,29 @@ def Hjx_LinearType : Hjx_Type<"Linear", "linear"> {
   let assemblyFormat = "`<` $signature `>`";
 }
 
+def Hjx_RefType : Hjx_Type<"Ref", "ref"> {
+  let summary = "a mutable cell that holds one value";
+  let parameters = (ins "::mlir::Type":$valueType);
+  let builders = [TypeBuilderWithInferredContext<(ins "::mlir::Type":$valueType), [{
+    return $_get(valueType.getContext(), valueType);
+  }]>];
+  let assemblyFormat = "`<` $valueType `>`";
+  let genVerifyDecl = 1;
+}
+
+def Hjx_HiType : TypeDef<Hjx_Dialect, "Hi"> {
+  let typeName = "hjx.hi"; // no mnemonic: parsed by the dialect
+  let summary = "a type of the user's, printed `!hjx.<name><parameters>`";
+  let description = [{
+    Parameters are shapes (`4x8`, `[]` without dimensions), types and strings.
+  }];
+  let parameters = (ins "const ::hjx::ir::HiTypeDef *":$def, ArrayRefParameter<"::mlir::Attribute">:$params);
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    ::llvm::ArrayRef<int64_t> getShape(unsigned param);
+  }];
+}
+
 //===----------------------------------------------------------------------===//
 // Type constraints
 //===----------------------------------------------------------------------===//
@@ -92,14 +121,29 @@ def Hjx_Array : StaticShapeTensorOf<[Hjx_Element]>;
 def Hjx_BoolArray : StaticShapeTensorOf<[Hjx_Bool]>;
 def Hjx_UI32Array : StaticShapeTensorOf<[UI32]>;
 def Hjx_KeyArray : StaticShapeTensorOf<[Hjx_KeyType]>;
-/// What a function may take and return.
-def Hjx_Value : AnyTypeOf<[Hjx_Array, Hjx_LinearType]>;
+/// What an op may return.
+def Hjx_Data : AnyTypeOf<[Hjx_Array, Hjx_HiType]>;
+/// What a function may take.
+def Hjx_Value : AnyTypeOf<[Hjx_Array, Hjx_HiType, Hjx_RefType, Hjx_LinearType]>;
+/// A float array or a hi-type that is the tangent of some type.
+def Hjx_Tangent : AnyTypeOf<[Hjx_FloatArray, Hjx_HiType]>;
 
 //===----------------------------------------------------------------------===//
 // Op classes
 //===----------------------------------------------------------------------===//
 
-class Hjx_Op<string mnemonic, list<Trait> traits = []> : Op<Hjx_Dialect, mnemonic, traits>;
+class Hjx_Op<string mnemonic, list<Trait> traits = []> : Op<Hjx_Dialect, mnemonic, traits> {
+  /// Declared by ops that are Hjx_PureButForRefs.
+  code refEffects = [{
+    void getEffects(::llvm::SmallVectorImpl<::mlir::MemoryEffects::EffectInstance> &effects) {
+      ::hjx::ir::addRefEffects(*this, effects);
+    }
+  }];
+}
+
+/// Ops that do with refs what their regions or callees do, and else nothing but
+/// compute: an operand that is a ref is read and written.
+defvar Hjx_PureButForRefs = [AlwaysSpeculatableImplTrait, MemoryEffectsOpInterface];
 
 /// An op whose result types follow from operands and attributes: one function
 /// serves the builder, the verifier and the frontend.

@@ -9,6 +9,7 @@
 //   - equal operands and equal results, which are one;
 //   - ys that are a const, or an xs as it came, which are known outside;
 //   - constants passed in, which are better seen inside.
+#include "dialects/hjx/Effects.h"
 #include "dialects/hjx/Hjx.h"
 #include "dialects/hjx/Shapes.h"
 
@@ -36,16 +37,13 @@ SmallVector<Value> keepValues(Range &&values, ArrayRef<bool> keep) {
 
 SmallVector<Type> typesOf(ValueRange values) { return SmallVector<Type>(values.getTypes()); }
 
-/// Functions of this dialect have no side effects, so neither do calls.
-bool isRemovable(Operation &op) { return isPure(&op) || isa<func::CallOp>(op); }
-
 /// The values of `block` that `roots` need. `argumentNeeds` adds what a block
 /// argument stands for: a carry needs what the body yields for it.
 llvm::DenseSet<Value> findLive(Block &block, SmallVector<Value> roots,
                                llvm::function_ref<Value(BlockArgument)> argumentNeeds) {
   llvm::DenseSet<Value> live;
   for (Operation &op : block.without_terminator())
-    if (!isRemovable(op))
+    if (!isRemovable(&op))
       llvm::append_range(roots, op.getOperands());
   while (!roots.empty()) {
     Value value = roots.pop_back_val();
@@ -68,7 +66,7 @@ void shrinkBlock(Block &block, ArrayRef<bool> keepYield, ArrayRef<bool> keepArgu
   SmallVector<Value> yielded = keepValues(yield->getOperands(), keepYield);
   rewriter.modifyOpInPlace(yield, [&] { yield->setOperands(yielded); });
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-    if (&op != yield && op.use_empty() && isRemovable(op))
+    if (&op != yield && op.use_empty() && isRemovable(&op))
       rewriter.eraseOp(&op);
   for (unsigned i = keepArgument.size(); i-- > 0;)
     if (!keepArgument[i])

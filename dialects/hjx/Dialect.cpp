@@ -50,7 +50,14 @@ void HjxDialect::initialize() {
   registerRandomOps();
   registerHigherOrderOps();
   registerRequestOps();
+  registerRefOps();
+  registerHiTypeOps();
 }
+
+OptionalParseResult parseOdsType(AsmParser &parser, StringRef *mnemonic, Type &type) {
+  return generatedTypeParser(parser, mnemonic, type);
+}
+LogicalResult printOdsType(Type type, AsmPrinter &printer) { return generatedTypePrinter(type, printer); }
 
 Operation *HjxDialect::materializeConstant(OpBuilder &b, Attribute value, Type type, Location loc) {
   auto elements = dyn_cast<ElementsAttr>(value);
@@ -75,13 +82,6 @@ LogicalResult checkResultTypes(StringRef op, std::optional<Location> location, T
                                std::get<1>(types));
   return success();
 }
-
-bool isDifferentiable(Type type) {
-  auto array = dyn_cast<RankedTensorType>(type);
-  return array && isa<FloatType>(array.getElementType());
-}
-
-Type tangentOf(Type type) { return isDifferentiable(type) ? type : Type(); }
 
 RankedTensorType insertAxis(RankedTensorType type, int64_t axis, int64_t size) {
   SmallVector<int64_t> shape(type.getShape());

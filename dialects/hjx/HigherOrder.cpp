@@ -39,10 +39,13 @@ LogicalResult ScanOp::verify() {
   SmallVector<Type> arguments(getConsts().getTypes());
   llvm::append_range(arguments, getInits().getTypes());
   for (Type type : getXs().getTypes()) {
-    auto xs = cast<RankedTensorType>(type);
-    if (xs.getRank() == 0 || xs.getDimSize(0) != length)
+    auto xs = dyn_cast<RankedTensorType>(type);
+    if (xs && (xs.getRank() == 0 || xs.getDimSize(0) != length))
       return emitOpError("(C1) expected xs with a leading dimension of ") << length << ", got " << xs;
-    arguments.push_back(dropAxis(xs, 0));
+    auto slice = decLeading(type, length, [&] { return emitOpError("(C1) xs: "); });
+    if (failed(slice))
+      return failure();
+    arguments.push_back(*slice);
   }
   if (failed(checkTypes(*this, "(C2) body arguments", arguments, getBlock()->getArgumentTypes())))
     return failure();
@@ -54,10 +57,10 @@ LogicalResult ScanOp::verify() {
     return failure();
   SmallVector<Type> results(getInits().getTypes());
   for (Type type : yielded.drop_front(carries)) {
-    auto array = dyn_cast<RankedTensorType>(type);
-    if (!array)
-      return emitOpError("(C4) expected arrays as ys, got ") << type;
-    results.push_back(insertAxis(array, 0, length));
+    auto stacked = incLeading(type, length, [&] { return emitOpError("(C4) ys: "); });
+    if (failed(stacked))
+      return failure();
+    results.push_back(*stacked);
   }
   return checkTypes(*this, "(C4) results", results, getResultTypes());
 }

@@ -11,19 +11,20 @@ include "dialects/hjx/Base.td"
 
 def Hjx_YieldOp : Hjx_Op<"yield", [Pure, ReturnLike, Terminator, ParentOneOf<["ScanOp", "WhileOp", "CondOp"]>]> {
   let summary = "The values a region gives back";
-  let arguments = (ins Variadic<Hjx_Value>:$operands);
+  let arguments = (ins Variadic<Hjx_Data>:$operands);
   let assemblyFormat = "attr-dict ($operands^ `:` type($operands))?";
   let builders = [OpBuilder<(ins)>];
 }
 
-def Hjx_ScanOp : Hjx_Op<"scan", [Pure, IsolatedFromAbove, AttrSizedOperandSegments,
+def Hjx_ScanOp : Hjx_Op<"scan", Hjx_PureButForRefs # [IsolatedFromAbove, AttrSizedOperandSegments,
     SingleBlockImplicitTerminator<"YieldOp">]> {
   let summary = "A loop of known length that carries values and maps over slices";
   let description = [{
     The body takes (consts, carries, slices of xs) and yields (carries, slices of
     ys). Iteration i takes slice i of every xs and makes slice i of every ys;
     with `reverse` i runs from length - 1 down to 0. Results are the last
-    carries, then the stacked ys.
+    carries, then the stacked ys. A ref among the xs is seen by iteration i as a
+    ref of its slice i.
 
     Constraints: (C1) every xs has leading dimension `length`, which is not
     negative. (C2) the body's arguments have the types of consts, inits and the
@@ -38,9 +39,9 @@ def Hjx_ScanOp : Hjx_Op<"scan", [Pure, IsolatedFromAbove, AttrSizedOperandSegmen
     }
     ```
   }];
-  let arguments = (ins Variadic<Hjx_Value>:$consts, Variadic<Hjx_Array>:$inits, Variadic<Hjx_Array>:$xs,
+  let arguments = (ins Variadic<Hjx_Value>:$consts, Variadic<Hjx_Data>:$inits, Variadic<Hjx_Value>:$xs,
                        I64Attr:$length, UnitAttr:$reverse);
-  let results = (outs Variadic<Hjx_Array>:$results);
+  let results = (outs Variadic<Hjx_Data>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     `consts` `(` $consts `)` `inits` `(` $inits `)` `xs` `(` $xs `)` `length` `=` $length (`reverse` $reverse^)?
@@ -48,7 +49,7 @@ def Hjx_ScanOp : Hjx_Op<"scan", [Pure, IsolatedFromAbove, AttrSizedOperandSegmen
   }];
   let hasVerifier = 1;
   let hasCanonicalizer = 1;
-  let extraClassDeclaration = [{
+  let extraClassDeclaration = refEffects # [{
     unsigned getNumConsts() { return getConsts().size(); }
     unsigned getNumCarries() { return getInits().size(); }
     unsigned getNumXs() { return getXs().size(); }
@@ -60,7 +61,7 @@ def Hjx_ScanOp : Hjx_Op<"scan", [Pure, IsolatedFromAbove, AttrSizedOperandSegmen
   }];
 }
 
-def Hjx_WhileOp : Hjx_Op<"while", [Pure, IsolatedFromAbove, AttrSizedOperandSegments]> {
+def Hjx_WhileOp : Hjx_Op<"while", Hjx_PureButForRefs # [IsolatedFromAbove, AttrSizedOperandSegments]> {
   let summary = "A loop that runs while a predicate of its carries holds";
   let description = [{
     `cond` takes (cond_consts, carries) and yields a bool scalar; `body` takes
@@ -80,9 +81,9 @@ def Hjx_WhileOp : Hjx_Op<"while", [Pure, IsolatedFromAbove, AttrSizedOperandSegm
     }
     ```
   }];
-  let arguments = (ins Variadic<Hjx_Value>:$cond_consts, Variadic<Hjx_Value>:$body_consts, Variadic<Hjx_Array>:$inits,
+  let arguments = (ins Variadic<Hjx_Value>:$cond_consts, Variadic<Hjx_Value>:$body_consts, Variadic<Hjx_Data>:$inits,
                        OptionalAttr<I64Attr>:$max_trip);
-  let results = (outs Variadic<Hjx_Array>:$results);
+  let results = (outs Variadic<Hjx_Data>:$results);
   let regions = (region SizedRegion<1>:$cond, SizedRegion<1>:$body);
   let assemblyFormat = [{
     `cond_consts` `(` $cond_consts `)` `body_consts` `(` $body_consts `)` `inits` `(` $inits `)` (`max_trip` `=` $max_trip^)?
@@ -90,13 +91,13 @@ def Hjx_WhileOp : Hjx_Op<"while", [Pure, IsolatedFromAbove, AttrSizedOperandSegm
   }];
   let hasVerifier = 1;
   let hasCanonicalizer = 1;
-  let extraClassDeclaration = [{
+  let extraClassDeclaration = refEffects # [{
     YieldOp getCondYield();
     YieldOp getBodyYield();
   }];
 }
 
-def Hjx_CondOp : Hjx_Op<"cond", [Pure, IsolatedFromAbove]> {
+def Hjx_CondOp : Hjx_Op<"cond", Hjx_PureButForRefs # [IsolatedFromAbove]> {
   let summary = "One of several branches, chosen at run time";
   let description = [{
     An i32 index k takes branch k, clamped to the last (and the first); a bool
@@ -115,14 +116,14 @@ def Hjx_CondOp : Hjx_Op<"cond", [Pure, IsolatedFromAbove]> {
     ```
   }];
   let arguments = (ins StaticShapeTensorOf<[AnyTypeOf<[I1, I32]>]>:$index, Variadic<Hjx_Value>:$inputs);
-  let results = (outs Variadic<Hjx_Array>:$results);
+  let results = (outs Variadic<Hjx_Data>:$results);
   let regions = (region VariadicRegion<SizedRegion<1>>:$branches);
   let assemblyFormat = [{
     $index `,` `inputs` `(` $inputs `)` attr-dict-with-keyword `:` functional-type(operands, results) $branches
   }];
   let hasVerifier = 1;
   let hasCanonicalizer = 1;
-  let extraClassDeclaration = [{
+  let extraClassDeclaration = refEffects # [{
     YieldOp getYield(unsigned branch);
   }];
 }

@@ -4,6 +4,8 @@
 // asks. The semantics of each op stand in the .td file of its family.
 #pragma once
 
+#include "dialects/hjx/HiTypes.h"
+
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -22,6 +24,22 @@ namespace hjx::ir {
 /// Compares an op's result types with those that follow from its operands.
 llvm::LogicalResult checkResultTypes(llvm::StringRef op, std::optional<mlir::Location> location,
                                      mlir::TypeRange expected, mlir::TypeRange got);
+/// Every operand of `op` that is a ref is read and written.
+void addRefEffects(mlir::Operation *op, llvm::SmallVectorImpl<mlir::MemoryEffects::EffectInstance> &effects);
+
+/// The part of a ref that an op accesses (Refs.td). One entry for each dimension of the array, none
+/// for the whole value. `starts[d]` is kDynamic where the next of `indices` says it; `sizes[d]` is
+/// kDropped where the entry is an integer or an integer array, kAll for the whole dimension.
+struct RefIndex {
+  static constexpr int64_t kDynamic = mlir::ShapedType::kDynamic, kDropped = -1, kAll = -2;
+
+  mlir::ValueRange indices;
+  llvm::ArrayRef<int64_t> starts, sizes, strides;
+
+  bool isWhole() const { return starts.empty(); }
+  /// The type of the part of a value of `type`.
+  mlir::FailureOr<mlir::Type> partOf(mlir::Type type, EmitError emitError) const;
+};
 } // namespace hjx::ir
 
 #include "dialects/hjx/ElementwiseEnums.h.inc"
@@ -45,15 +63,12 @@ llvm::LogicalResult checkResultTypes(llvm::StringRef op, std::optional<mlir::Loc
 #include "dialects/hjx/HigherOrder.h.inc"
 #define GET_OP_CLASSES
 #include "dialects/hjx/Requests.h.inc"
+#define GET_OP_CLASSES
+#include "dialects/hjx/Refs.h.inc"
+#define GET_OP_CLASSES
+#include "dialects/hjx/HiTypes.h.inc"
 
 namespace hjx::ir {
-
-/// True for arrays that have a tangent: float element type.
-bool isDifferentiable(mlir::Type type);
-
-/// The type of `type`'s tangent, or null when it has none (integers, bools,
-/// keys). Cotangents have the same type.
-mlir::Type tangentOf(mlir::Type type);
 
 /// `type` with a dimension of `size` inserted at `axis`, or without dimension
 /// `axis`.

@@ -30,12 +30,13 @@ static FailureOr<FunctionType> lookup(Operation *op, SymbolTableCollection &symb
   return function.getFunctionType();
 }
 
-static SmallVector<Type> differentiableOf(TypeRange types) {
-  SmallVector<Type> kept;
+/// The types of the tangents of those that have one.
+static SmallVector<Type> tangentsOf(TypeRange types) {
+  SmallVector<Type> tangents;
   for (Type type : types)
-    if (isDifferentiable(type))
-      kept.push_back(type);
-  return kept;
+    if (Type tangent = tangentOf(type))
+      tangents.push_back(tangent);
+  return tangents;
 }
 
 static FailureOr<SmallVector<Type>> activeTypes(Operation *op, TypeRange primals, ArrayRef<bool> active) {
@@ -47,11 +48,12 @@ static FailureOr<SmallVector<Type>> activeTypes(Operation *op, TypeRange primals
   for (auto [i, type] : llvm::enumerate(primals)) {
     if (!active[i])
       continue;
-    if (!isDifferentiable(type)) {
+    Type tangent = tangentOf(type);
+    if (!tangent) {
       op->emitOpError("(C2) operand ") << i << " is active but has no tangent: expected a float array, got " << type;
       return failure();
     }
-    types.push_back(type);
+    types.push_back(tangent);
   }
   return types;
 }
@@ -69,7 +71,7 @@ LogicalResult JvpOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto tangents = activeTypes(*this, getPrimals().getTypes(), getActive());
   if (failed(tangents) || failed(checkTypes(*this, "(C3) tangents", *tangents, getTangents().getTypes())))
     return failure();
-  return checkTypes(*this, "(C4) results", concat(type->getResults(), differentiableOf(type->getResults())), getResultTypes());
+  return checkTypes(*this, "(C4) results", concat(type->getResults(), tangentsOf(type->getResults())), getResultTypes());
 }
 
 LogicalResult VjpOp::verifySymbolUses(SymbolTableCollection &symbols) {
@@ -78,7 +80,7 @@ LogicalResult VjpOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return failure();
   auto wanted = activeTypes(*this, getPrimals().getTypes(), getActive());
   if (failed(wanted) ||
-      failed(checkTypes(*this, "(C3) cotangents", differentiableOf(type->getResults()), getCotangents().getTypes())))
+      failed(checkTypes(*this, "(C3) cotangents", tangentsOf(type->getResults()), getCotangents().getTypes())))
     return failure();
   return checkTypes(*this, "(C4) results", concat(type->getResults(), *wanted), getResultTypes());
 }
@@ -90,7 +92,7 @@ LogicalResult LinearizeOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto tangents = activeTypes(*this, getPrimals().getTypes(), getActive());
   if (failed(tangents))
     return failure();
-  Type map = LinearType::get(getContext(), FunctionType::get(getContext(), *tangents, differentiableOf(type->getResults())));
+  Type map = LinearType::get(getContext(), FunctionType::get(getContext(), *tangents, tangentsOf(type->getResults())));
   if (failed(checkTypes(*this, "(C3) results", concat(type->getResults(), map), getResultTypes())))
     return failure();
   for (OpOperand &use : getResults().back().getUses())
@@ -163,10 +165,10 @@ LogicalResult CustomJvpOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto type = lookup(*this, symbols, getCalleeAttr()), rule = lookup(*this, symbols, getRuleAttr());
   if (failed(type) || failed(rule) || failed(checkCall(*this, *type, getOperands().getTypes())))
     return failure();
-  if (failed(checkTypes(*this, "(C2) arguments of the rule", concat(type->getInputs(), differentiableOf(type->getInputs())),
+  if (failed(checkTypes(*this, "(C2) arguments of the rule", concat(type->getInputs(), tangentsOf(type->getInputs())),
                         rule->getInputs())))
     return failure();
-  return checkTypes(*this, "(C2) results of the rule", concat(type->getResults(), differentiableOf(type->getResults())),
+  return checkTypes(*this, "(C2) results of the rule", concat(type->getResults(), tangentsOf(type->getResults())),
                     rule->getResults());
 }
 
@@ -182,9 +184,9 @@ LogicalResult CustomVjpOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return emitOpError("(C2) fwd returns ") << fwd->getNumResults() << " values, expected at least the " << numResults << " results";
   if (failed(checkTypes(*this, "(C2) results of fwd", type->getResults(), fwd->getResults().take_front(numResults))) ||
       failed(checkTypes(*this, "(C2) arguments of bwd",
-                        concat(fwd->getResults().drop_front(numResults), differentiableOf(type->getResults())), bwd->getInputs())))
+                        concat(fwd->getResults().drop_front(numResults), tangentsOf(type->getResults())), bwd->getInputs())))
     return failure();
-  return checkTypes(*this, "(C2) results of bwd", differentiableOf(type->getInputs()), bwd->getResults());
+  return checkTypes(*this, "(C2) results of bwd", tangentsOf(type->getInputs()), bwd->getResults());
 }
 
 LogicalResult CustomLinOp::verifySymbolUses(SymbolTableCollection &symbols) {
@@ -192,6 +194,12 @@ LogicalResult CustomLinOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (failed(bwd) || failed(checkTypes(*this, "(C1) arguments of bwd", concat(getResiduals().getTypes(), getResultTypes()),
                                        bwd->getInputs())))
     return failure();
-  auto tangents = activeTypes(*this, bwd->getResults(), getActive());
-  return failed(tangents) ? failure() : checkTypes(*this, "(C2) tangents", *tangents, getTangents().getTypes());
+  // What bwd returns is of the cotangents' types.
+  if (getActive().size() != bwd->getNumResults())
+    return emitOpError("(C2) active: expected one entry per result of bwd, ") << bwd->getNumResults() << ", got " << getActive().size();
+  SmallVector<Type> tangents;
+  for (auto [type, isActive] : llvm::zip_equal(bwd->getResults(), getActive()))
+    if (isActive)
+      tangents.push_back(type);
+  return checkTypes(*this, "(C2) tangents", tangents, getTangents().getTypes());
 }

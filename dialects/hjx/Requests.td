@@ -6,15 +6,19 @@
 // of new private functions. Closures are explicit operands (inactive or
 // unmapped), which is what makes nested levels safe.
 //
-// A tangent exists for float arrays only. `active` has one entry per primal
-// operand; an active operand must be a float array.
+// Float arrays have a tangent, of their own type, and values of hi-types that
+// say so, of the type that they say. `active` has one entry per primal operand;
+// an active operand must have a tangent. "Float" below means having a tangent,
+// and "with its type" having its tangent's type.
 #ifndef HJX_REQUESTS_TD
 #define HJX_REQUESTS_TD
 
 include "dialects/hjx/Base.td"
 
 class Hjx_Request<string mnemonic, list<Trait> traits = []>
-    : Hjx_Op<mnemonic, traits # [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]>;
+    : Hjx_Op<mnemonic, traits # Hjx_PureButForRefs # [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let extraClassDeclaration = refEffects;
+}
 
 def Hjx_JvpOp : Hjx_Request<"jvp", [AttrSizedOperandSegments]> {
   let summary = "A function's value and its directional derivative";
@@ -28,9 +32,9 @@ def Hjx_JvpOp : Hjx_Request<"jvp", [AttrSizedOperandSegments]> {
     %y, %y_dot = hjx.jvp @f(%x, %w) tangents(%x_dot) active = [true, false] : (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<f32>, tensor<f32>)
     ```
   }];
-  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Hjx_Value>:$primals, Variadic<Hjx_FloatArray>:$tangents,
+  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Hjx_Value>:$primals, Variadic<Hjx_Tangent>:$tangents,
                        DenseBoolArrayAttr:$active);
-  let results = (outs Variadic<Hjx_Array>:$results);
+  let results = (outs Variadic<Hjx_Data>:$results);
   let assemblyFormat = "$callee `(` $primals `)` `tangents` `(` $tangents `)` `active` `=` $active attr-dict `:` functional-type(operands, results)";
 }
 
@@ -46,9 +50,9 @@ def Hjx_VjpOp : Hjx_Request<"vjp", [AttrSizedOperandSegments]> {
     %y, %x_bar = hjx.vjp @f(%x, %w) cotangents(%y_bar) active = [true, false] : (tensor<3xf32>, tensor<3xf32>, tensor<f32>) -> (tensor<f32>, tensor<3xf32>)
     ```
   }];
-  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Hjx_Value>:$primals, Variadic<Hjx_FloatArray>:$cotangents,
+  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Hjx_Value>:$primals, Variadic<Hjx_Tangent>:$cotangents,
                        DenseBoolArrayAttr:$active);
-  let results = (outs Variadic<Hjx_Array>:$results);
+  let results = (outs Variadic<Hjx_Data>:$results);
   let assemblyFormat = "$callee `(` $primals `)` `cotangents` `(` $cotangents `)` `active` `=` $active attr-dict `:` functional-type(operands, results)";
 }
 
@@ -77,8 +81,8 @@ def Hjx_ApplyLinearOp : Hjx_Op<"apply_linear", [Pure]> {
     %y_dot = hjx.apply_linear %lin(%x_dot) : (!hjx.linear<(tensor<3xf32>) -> tensor<f32>>, tensor<3xf32>) -> tensor<f32>
     ```
   }];
-  let arguments = (ins Hjx_LinearType:$linear, Variadic<Hjx_FloatArray>:$tangents);
-  let results = (outs Variadic<Hjx_FloatArray>:$results);
+  let arguments = (ins Hjx_LinearType:$linear, Variadic<Hjx_Tangent>:$tangents);
+  let results = (outs Variadic<Hjx_Tangent>:$results);
   let assemblyFormat = "$linear `(` $tangents `)` attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
 }
@@ -92,8 +96,8 @@ def Hjx_ApplyTransposeOp : Hjx_Op<"apply_transpose", [Pure]> {
     %x_bar = hjx.apply_transpose %lin(%y_bar) : (!hjx.linear<(tensor<3xf32>) -> tensor<f32>>, tensor<f32>) -> tensor<3xf32>
     ```
   }];
-  let arguments = (ins Hjx_LinearType:$linear, Variadic<Hjx_FloatArray>:$cotangents);
-  let results = (outs Variadic<Hjx_FloatArray>:$results);
+  let arguments = (ins Hjx_LinearType:$linear, Variadic<Hjx_Tangent>:$cotangents);
+  let results = (outs Variadic<Hjx_Tangent>:$results);
   let assemblyFormat = "$linear `(` $cotangents `)` attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
 }
@@ -114,7 +118,7 @@ def Hjx_VmapOp : Hjx_Request<"vmap"> {
   }];
   let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Hjx_Value>:$operands,
                        DenseI64ArrayAttr:$in_axes, DenseI64ArrayAttr:$out_axes, I64Attr:$axis_size);
-  let results = (outs Variadic<Hjx_Array>:$results);
+  let results = (outs Variadic<Hjx_Data>:$results);
   let assemblyFormat = "$callee `(` $operands `)` `in_axes` `=` $in_axes `out_axes` `=` $out_axes `size` `=` $axis_size attr-dict `:` functional-type(operands, results)";
 }
 
@@ -139,7 +143,7 @@ def Hjx_CheckpointOp : Hjx_Request<"checkpoint"> {
   }];
   let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Hjx_Value>:$operands,
                        DefaultValuedAttr<Hjx_CheckpointPolicy, "::hjx::ir::CheckpointPolicy::NothingSaveable">:$policy);
-  let results = (outs Variadic<Hjx_Array>:$results);
+  let results = (outs Variadic<Hjx_Data>:$results);
   let assemblyFormat = "$callee `(` $operands `)` (`policy` `=` $policy^)? attr-dict `:` functional-type(operands, results)";
 }
 
@@ -155,7 +159,7 @@ def Hjx_CustomJvpOp : Hjx_Request<"custom_jvp"> {
     ```
   }];
   let arguments = (ins FlatSymbolRefAttr:$callee, FlatSymbolRefAttr:$rule, Variadic<Hjx_Value>:$operands);
-  let results = (outs Variadic<Hjx_Array>:$results);
+  let results = (outs Variadic<Hjx_Data>:$results);
   let assemblyFormat = "$callee `(` $operands `)` `rule` `=` $rule attr-dict `:` functional-type(operands, results)";
 }
 
@@ -172,7 +176,7 @@ def Hjx_CustomVjpOp : Hjx_Request<"custom_vjp"> {
     ```
   }];
   let arguments = (ins FlatSymbolRefAttr:$callee, FlatSymbolRefAttr:$fwd, FlatSymbolRefAttr:$bwd, Variadic<Hjx_Value>:$operands);
-  let results = (outs Variadic<Hjx_Array>:$results);
+  let results = (outs Variadic<Hjx_Data>:$results);
   let assemblyFormat = "$callee `(` $operands `)` `fwd` `=` $fwd `bwd` `=` $bwd attr-dict `:` functional-type(operands, results)";
 }
 
@@ -188,9 +192,9 @@ def Hjx_CustomLinOp : Hjx_Request<"custom_lin", [AttrSizedOperandSegments]> {
     %y_dot = hjx.custom_lin @f_bwd residuals(%r) tangents(%x_dot) active = [true] : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
     ```
   }];
-  let arguments = (ins FlatSymbolRefAttr:$bwd, Variadic<Hjx_Value>:$residuals, Variadic<Hjx_FloatArray>:$tangents,
+  let arguments = (ins FlatSymbolRefAttr:$bwd, Variadic<Hjx_Value>:$residuals, Variadic<Hjx_Tangent>:$tangents,
                        DenseBoolArrayAttr:$active);
-  let results = (outs Variadic<Hjx_FloatArray>:$results);
+  let results = (outs Variadic<Hjx_Tangent>:$results);
   let assemblyFormat = "$bwd `residuals` `(` $residuals `)` `tangents` `(` $tangents `)` `active` `=` $active attr-dict `:` functional-type(operands, results)";
 }
 

@@ -5,6 +5,7 @@
 #include "lib/Lowering/Passes.h"
 #include "lib/Pipelines/Pipelines.h"
 #include "lib/Pipelines/Stages.h"
+#include "lib/Refs/Passes.h"
 #include "lib/Target/Passes.h"
 #include "lib/Transforms/Passes.h"
 
@@ -23,6 +24,7 @@ void hjx::buildToPurePipeline(OpPassManager &pm) {
 }
 
 void hjx::buildToLoPipeline(OpPassManager &pm) {
+  pm.addPass(createDischargeRefs());
   pm.addPass(createLowerRandom());
   pm.addPass(createVerifyStagePass(Stage::Lo));
 }
@@ -52,7 +54,7 @@ static void registerPipeline(StringRef name, StringRef description, Stage from,
 void hjx::registerPipelines() {
   registerPipeline("hjx-to-pure", "Expand requests: programs of arrays, control flow and calls",
                    Stage::Traced, buildToPurePipeline);
-  registerPipeline("hjx-to-lo", "Lower random keys: first-order programs on arrays of numbers",
+  registerPipeline("hjx-to-lo", "Discharge refs, lower hi-types and random keys: first-order programs on arrays of numbers",
                    Stage::Pure, buildToLoPipeline);
   registerPipeline("hjx-to-tensor", "Lower to linalg on tensors", Stage::Lo,
                    [](OpPassManager &pm) { buildToTensorPipeline(pm); });

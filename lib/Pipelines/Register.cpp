@@ -13,6 +13,7 @@
 #include "lib/Lowering/Passes.h"
 #include "lib/Pipelines/Pipelines.h"
 #include "lib/Pipelines/Stages.h"
+#include "lib/Refs/Passes.h"
 #include "lib/Target/Passes.h"
 #include "lib/Target/Ptx/Ptx.h"
 #include "lib/Transforms/Passes.h"
@@ -52,6 +53,7 @@ void hjx::registerAllPasses() {
   registerHjxStructuredCodegenPasses();
   registerPipelines();
   registerPtxPasses();
+  registerRefsPasses();
   mlir::registerSymbolDCEPass();
   registerTransformsPasses();
   registerVerifyStagePass();

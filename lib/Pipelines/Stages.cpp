@@ -42,6 +42,8 @@ static StringRef objection(Type type, Stage stage) {
     return isa<TensorType>(type) ? "tensors are buffers" : "";
   if (stage >= Stage::Pure && isa<ir::LinearType>(type))
     return "linear maps are gone once transforms are expanded";
+  if (stage >= Stage::Lo && isa<ir::RefType>(type))
+    return "refs are values after hjx-discharge-refs";
   auto array = dyn_cast<RankedTensorType>(type);
   if (!array)
     return "";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/Transforms/Simplify.h"
 
+#include "dialects/hjx/Effects.h"
 #include "dialects/hjx/Hjx.h"
 
 #include "mlir/IR/Dominance.h"
@@ -17,8 +18,8 @@ namespace {
 struct EraseDeadCall : OpRewritePattern<func::CallOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(func::CallOp call, PatternRewriter &rewriter) const override {
-    if (!call.use_empty())
-      return rewriter.notifyMatchFailure(call, "has uses");
+    if (!call.use_empty() || !ir::isRemovable(call))
+      return rewriter.notifyMatchFailure(call, "is needed");
     rewriter.eraseOp(call);
     return success();
   }

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The registry of hi-types and primitives, the text of hi-types, and the
+// questions that arrays and hi-types both answer.
+#include "dialects/hjx/HiTypes.h"
+
+#include "dialects/hjx/Hjx.h"
+
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/RWMutex.h"
+
+using namespace mlir;
+
+namespace hjx::ir {
+
+HiTypeDef::~HiTypeDef() = default;
+PrimitiveDef::~PrimitiveDef() = default;
+
+//===----------------------------------------------------------------------===//
+// The registry
+//===----------------------------------------------------------------------===//
+
+struct HiRegistry::Impl {
+  mutable llvm::sys::RWMutex mutex;
+  llvm::StringMap<std::unique_ptr<HiTypeDef>> types;
+  llvm::StringMap<std::unique_ptr<PrimitiveDef>> primitives;
+
+  template <typename Def>
+  static std::string names(const llvm::StringMap<std::unique_ptr<Def>> &defs) {
+    SmallVector<StringRef> sorted(defs.keys());
+    llvm::sort(sorted);
+    return sorted.empty() ? "none" : llvm::join(sorted, ", ");
+  }
+};
+
+HiRegistry::HiRegistry() : impl(new Impl) {}
+
+HiRegistry &HiRegistry::get() {
+  static HiRegistry &registry = *new HiRegistry; // lives as long as the types that point into it
+  return registry;
+}
+
+bool HiRegistry::add(std::unique_ptr<HiTypeDef> def) {
+  if (llvm::is_contained({"key", "linear", "ref"}, def->name()))
+    return false;
+  llvm::sys::ScopedWriter lock(impl->mutex);
+  StringRef name = def->name();
+  return impl->types.try_emplace(name, std::move(def)).second;
+}
+
+bool HiRegistry::add(std::unique_ptr<PrimitiveDef> def) {
+  llvm::sys::ScopedWriter lock(impl->mutex);
+  StringRef name = def->name();
+  return impl->primitives.try_emplace(name, std::move(def)).second;
+}
+
+const HiTypeDef *HiRegistry::findType(StringRef name) const {
+  llvm::sys::ScopedReader lock(impl->mutex);
+  auto it = impl->types.find(name);
+  return it == impl->types.end() ? nullptr : it->second.get();
+}
+
+const PrimitiveDef *HiRegistry::findPrimitive(StringRef name) const {
+  llvm::sys::ScopedReader lock(impl->mutex);
+  auto it = impl->primitives.find(name);
+  return it == impl->primitives.end() ? nullptr : it->second.get();
+}
+
+std::string HiRegistry::typeNames() const {
+  llvm::sys::ScopedReader lock(impl->mutex);
+  return Impl::names(impl->types);
+}
+
+std::string HiRegistry::primitiveNames() const {
+  llvm::sys::ScopedReader lock(impl->mutex);
+  return Impl::names(impl->primitives);
+}
+
+//===----------------------------------------------------------------------===//
+// The type
+//===----------------------------------------------------------------------===//
+
+LogicalResult HiType::verify(EmitError emitError, const HiTypeDef *def, ArrayRef<Attribute> params) {
+  for (Attribute param : params)
+    if (!isa<DenseI64ArrayAttr, TypeAttr, StringAttr>(param))
+      return emitError() << "expected shapes, types and strings as parameters of !hjx." << def->name() << ", got " << param;
+  return def->verify(params, emitError);
+}
+
+ArrayRef<int64_t> HiType::getShape(unsigned param) { return cast<DenseI64ArrayAttr>(getParams()[param]).asArrayRef(); }
+
+/// A shape, a type or a string.
+static ParseResult parseParam(AsmParser &parser, SmallVectorImpl<Attribute> &params) {
+  std::string text;
+  Type type;
+  if (succeeded(parser.parseOptionalString(&text))) {
+    params.push_back(parser.getBuilder().getStringAttr(text));
+    return success();
+  }
+  if (succeeded(parser.parseOptionalLSquare())) {
+    params.push_back(parser.getBuilder().getDenseI64ArrayAttr({}));
+    return parser.parseRSquare();
+  }
+  if (OptionalParseResult parsed = parser.parseOptionalType(type); parsed.has_value()) {
+    if (succeeded(*parsed))
+      params.push_back(TypeAttr::get(type));
+    return *parsed;
+  }
+  SmallVector<int64_t> shape;
+  if (parser.parseDimensionList(shape, /*allowDynamic=*/false, /*withTrailingX=*/false))
+    return failure();
+  if (shape.empty())
+    return parser.emitError(parser.getCurrentLocation(), "expected a shape (4x8, [] without dimensions), a type or a string");
+  params.push_back(parser.getBuilder().getDenseI64ArrayAttr(shape));
+  return success();
+}
+
+static Type parseHiType(DialectAsmParser &parser, StringRef name, SMLoc loc) {
+  const HiTypeDef *def = HiRegistry::get().findType(name);
+  if (!def) {
+    parser.emitError(loc) << "unknown type !hjx." << name << "; known hi-types: " << HiRegistry::get().typeNames()
+                          << " (a plugin adds others: --load-hjx-plugin)";
+    return {};
+  }
+  SmallVector<Attribute> params;
+  if (succeeded(parser.parseOptionalLess()))
+    if (parser.parseCommaSeparatedList([&] { return parseParam(parser, params); }) || parser.parseGreater())
+      return {};
+  return HiType::getChecked([&] { return parser.emitError(loc); }, parser.getContext(), def, ArrayRef<Attribute>(params));
+}
+
+static void printHiType(HiType type, DialectAsmPrinter &printer) {
+  printer << type.getDef()->name();
+  if (type.getParams().empty())
+    return;
+  printer << '<';
+  llvm::interleaveComma(type.getParams(), printer, [&](Attribute param) {
+    if (auto shape = dyn_cast<DenseI64ArrayAttr>(param)) {
+      if (shape.empty())
+        printer << "[]";
+      llvm::interleave(shape.asArrayRef(), printer, "x");
+    } else {
+      printer.printAttribute(param);
+    }
+  });
+  printer << '>';
+}
+
+// In Dialect.cpp, where the types of ODS are.
+OptionalParseResult parseOdsType(AsmParser &parser, StringRef *mnemonic, Type &type);
+LogicalResult printOdsType(Type type, AsmPrinter &printer);
+
+Type HjxDialect::parseType(DialectAsmParser &parser) const {
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef name;
+  Type type;
+  if (OptionalParseResult parsed = parseOdsType(parser, &name, type); parsed.has_value())
+    return type;
+  return parseHiType(parser, name, loc);
+}
+
+void HjxDialect::printType(Type type, DialectAsmPrinter &printer) const {
+  if (auto hi = dyn_cast<HiType>(type))
+    printHiType(hi, printer);
+  else
+    (void)printOdsType(type, printer);
+}
+
+//===----------------------------------------------------------------------===//
+// Questions of any type
+//===----------------------------------------------------------------------===//
+
+Type tangentOf(Type type) {
+  if (auto hi = dyn_cast<HiType>(type))
+    return hi.getDef()->tangentType(hi);
+  auto array = dyn_cast<RankedTensorType>(type);
+  return array && isa<FloatType>(array.getElementType()) ? type : Type();
+}
+
+FailureOr<Value> makeZero(ImplicitLocOpBuilder &b, Type type) {
+  if (auto hi = dyn_cast<HiType>(type))
+    return hi.getDef()->zero(b, hi);
+  return makeSplat(b, b.getLoc(), type, 0.0);
+}
+
+FailureOr<Value> makeSum(ImplicitLocOpBuilder &b, Value x, Value y) {
+  if (auto hi = dyn_cast<HiType>(x.getType()))
+    return hi.getDef()->add(b, x, y);
+  return Value(AddOp::create(b, x, y));
+}
+
+/// The axis that `spec` gives an array type of `rank` dimensions.
+static FailureOr<int64_t> arrayAxis(Type type, Attribute spec, int64_t rank, EmitError emitError) {
+  auto axis = dyn_cast_or_null<IntegerAttr>(spec);
+  if (!axis || axis.getInt() < 0 || axis.getInt() >= rank) {
+    auto diagnostic = emitError() << "expected an axis of " << type << " as mapping, got ";
+    spec ? diagnostic << spec : diagnostic << "nothing";
+    return failure();
+  }
+  return axis.getInt();
+}
+
+FailureOr<Type> decRank(Type type, int64_t size, Attribute spec, EmitError emitError) {
+  if (auto ref = dyn_cast<RefType>(type)) {
+    auto value = decRank(ref.getValueType(), size, spec, emitError);
+    return failed(value) ? FailureOr<Type>() : FailureOr<Type>(RefType::get(*value));
+  }
+  if (auto hi = dyn_cast<HiType>(type))
+    return hi.getDef()->decRank(hi, size, spec, emitError);
+  auto array = dyn_cast<RankedTensorType>(type);
+  if (!array)
+    return emitError() << type << " cannot be mapped";
+  auto axis = arrayAxis(type, spec, array.getRank(), emitError);
+  if (failed(axis))
+    return failure();
+  if (array.getDimSize(*axis) != size)
+    return emitError() << "expected size " << size << " on the mapped axis " << *axis << " of " << type << ", got "
+                       << array.getDimSize(*axis);
+  return Type(dropAxis(array, *axis));
+}
+
+FailureOr<Type> incRank(Type type, int64_t size, Attribute spec, EmitError emitError) {
+  if (auto ref = dyn_cast<RefType>(type)) {
+    auto value = incRank(ref.getValueType(), size, spec, emitError);
+    return failed(value) ? FailureOr<Type>() : FailureOr<Type>(RefType::get(*value));
+  }
+  if (auto hi = dyn_cast<HiType>(type))
+    return hi.getDef()->incRank(hi, size, spec, emitError);
+  auto array = dyn_cast<RankedTensorType>(type);
+  if (!array)
+    return emitError() << type << " cannot be mapped";
+  auto axis = arrayAxis(type, spec, array.getRank() + 1, emitError);
+  if (failed(axis))
+    return failure();
+  return Type(insertAxis(array, *axis, size));
+}
+
+static FailureOr<Attribute> leadingSpec(Type type, EmitError emitError) {
+  if (auto ref = dyn_cast<RefType>(type))
+    return leadingSpec(ref.getValueType(), emitError);
+  if (auto hi = dyn_cast<HiType>(type))
+    return hi.getDef()->leadingAxisSpec(hi, emitError);
+  return Attribute(IntegerAttr::get(IntegerType::get(type.getContext(), 64), 0));
+}
+
+FailureOr<Type> decLeading(Type type, int64_t size, EmitError emitError) {
+  auto spec = leadingSpec(type, emitError);
+  return failed(spec) ? FailureOr<Type>() : decRank(type, size, *spec, emitError);
+}
+
+FailureOr<Type> incLeading(Type type, int64_t size, EmitError emitError) {
+  auto spec = leadingSpec(type, emitError);
+  return failed(spec) ? FailureOr<Type>() : incRank(type, size, *spec, emitError);
+}
+
+FailureOr<SmallVector<Type>> flatLoTypes(Type type, EmitError emitError) {
+  auto hi = dyn_cast<HiType>(type);
+  if (!hi)
+    return SmallVector<Type>{type};
+  auto components = hi.getDef()->loTypes(hi, emitError);
+  if (failed(components))
+    return failure();
+  SmallVector<Type> flat;
+  for (Type component : *components) {
+    auto types = flatLoTypes(component, emitError);
+    if (failed(types))
+      return failure();
+    llvm::append_range(flat, *types);
+  }
+  return flat;
+}
+
+} // namespace hjx::ir

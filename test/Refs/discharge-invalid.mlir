@@ -1,0 +1,54 @@
+// RUN: hjx-opt %s --hjx-discharge-refs --split-input-file --verify-diagnostics
+
+// expected-error @below {{'func.func' op returns a ref as result 0; return what it holds: hjx.ref_freeze or hjx.ref_get}}
+func.func @returned(%r: !hjx.ref<tensor<f32>>) -> !hjx.ref<tensor<f32>> {
+  return %r : !hjx.ref<tensor<f32>>
+}
+
+// -----
+
+func.func @twice(%r: !hjx.ref<tensor<f32>>) {
+  // expected-error @below {{'func.call' op takes one ref twice, as operands 0 and 1; pass it once}}
+  func.call @two(%r, %r) : (!hjx.ref<tensor<f32>>, !hjx.ref<tensor<f32>>) -> ()
+  return
+}
+func.func private @two(%r: !hjx.ref<tensor<f32>>, %s: !hjx.ref<tensor<f32>>) {
+  return
+}
+
+// -----
+
+func.func @condition(%r: !hjx.ref<tensor<f32>>) {
+  // expected-error @below {{'hjx.while' op has a condition that writes a ref; write it in the body}}
+  hjx.while cond_consts(%r) body_consts() inits() : (!hjx.ref<tensor<f32>>) -> () cond {
+  ^bb0(%c: !hjx.ref<tensor<f32>>):
+    %v = hjx.ref_get %c : (!hjx.ref<tensor<f32>>) -> tensor<f32>
+    hjx.ref_add %c, %v : (!hjx.ref<tensor<f32>>, tensor<f32>) -> ()
+    %p = hjx.compare LT, %v, %v : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    hjx.yield %p : tensor<i1>
+  } body {
+  ^bb0:
+    hjx.yield
+  }
+  return
+}
+
+// -----
+
+func.func @request(%r: !hjx.ref<tensor<f32>>) {
+  // expected-error @below {{'hjx.checkpoint' op takes a ref that is discharged; expand requests first: hjx-expand-transforms}}
+  hjx.checkpoint @f(%r) : (!hjx.ref<tensor<f32>>) -> ()
+  return
+}
+func.func private @f(%r: !hjx.ref<tensor<f32>>) {
+  return
+}
+
+// -----
+
+func.func @external(%r: !hjx.ref<tensor<f32>>) {
+  func.call @declared(%r) : (!hjx.ref<tensor<f32>>) -> ()
+  return
+}
+// expected-error @below {{'func.func' op takes a ref but has no body}}
+func.func private @declared(!hjx.ref<tensor<f32>>)
