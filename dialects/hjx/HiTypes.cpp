@@ -179,16 +179,37 @@ Type tangentOf(Type type) {
   return array && isa<FloatType>(array.getElementType()) ? type : Type();
 }
 
-FailureOr<Value> makeZero(ImplicitLocOpBuilder &b, Type type) {
-  if (auto hi = dyn_cast<HiType>(type))
-    return hi.getDef()->zero(b, hi);
-  return makeSplat(b, b.getLoc(), type, 0.0);
+Value makeUnspecified(ImplicitLocOpBuilder &b, Type type) {
+  if (auto hi = dyn_cast<HiType>(type)) {
+    SmallVector<Value> components;
+    if (auto types = hi.getDef()->loTypes(hi, [&] { return emitError(b.getLoc()); }); succeeded(types))
+      for (Type component : *types)
+        components.push_back(makeUnspecified(b, component));
+    return RaiseOp::create(b, hi, components);
+  }
+  auto array = cast<RankedTensorType>(type);
+  if (!isa<KeyType>(array.getElementType()))
+    return makeSplat(b, b.getLoc(), type, 0.0);
+  SmallVector<int64_t> shape(array.getShape());
+  shape.push_back(2);
+  auto words = RankedTensorType::get(shape, b.getIntegerType(32, /*isSigned=*/false));
+  return RandomWrapOp::create(b, makeSplat(b, b.getLoc(), words, 0.0));
 }
 
-FailureOr<Value> makeSum(ImplicitLocOpBuilder &b, Value x, Value y) {
-  if (auto hi = dyn_cast<HiType>(x.getType()))
-    return hi.getDef()->add(b, x, y);
-  return Value(AddOp::create(b, x, y));
+Value makeZero(ImplicitLocOpBuilder &b, Type type) {
+  auto hi = dyn_cast<HiType>(type);
+  if (!hi)
+    return makeSplat(b, b.getLoc(), type, 0.0);
+  auto zero = hi.getDef()->zero(b, hi);
+  return succeeded(zero) ? *zero : makeUnspecified(b, type);
+}
+
+Value makeSum(ImplicitLocOpBuilder &b, Value x, Value y) {
+  auto hi = dyn_cast<HiType>(x.getType());
+  if (!hi)
+    return AddOp::create(b, x, y);
+  auto sum = hi.getDef()->add(b, x, y);
+  return succeeded(sum) ? *sum : makeUnspecified(b, hi);
 }
 
 /// The axis that `spec` gives an array type of `rank` dimensions.
@@ -237,21 +258,21 @@ FailureOr<Type> incRank(Type type, int64_t size, Attribute spec, EmitError emitE
   return Type(insertAxis(array, *axis, size));
 }
 
-static FailureOr<Attribute> leadingSpec(Type type, EmitError emitError) {
+FailureOr<Attribute> leadingAxisSpec(Type type, EmitError emitError) {
   if (auto ref = dyn_cast<RefType>(type))
-    return leadingSpec(ref.getValueType(), emitError);
+    return leadingAxisSpec(ref.getValueType(), emitError);
   if (auto hi = dyn_cast<HiType>(type))
     return hi.getDef()->leadingAxisSpec(hi, emitError);
   return Attribute(IntegerAttr::get(IntegerType::get(type.getContext(), 64), 0));
 }
 
 FailureOr<Type> decLeading(Type type, int64_t size, EmitError emitError) {
-  auto spec = leadingSpec(type, emitError);
+  auto spec = leadingAxisSpec(type, emitError);
   return failed(spec) ? FailureOr<Type>() : decRank(type, size, *spec, emitError);
 }
 
 FailureOr<Type> incLeading(Type type, int64_t size, EmitError emitError) {
-  auto spec = leadingSpec(type, emitError);
+  auto spec = leadingAxisSpec(type, emitError);
   return failed(spec) ? FailureOr<Type>() : incRank(type, size, *spec, emitError);
 }
 

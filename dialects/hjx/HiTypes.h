@@ -48,7 +48,8 @@ public:
   /// The types of the components: arrays or other hi-types.
   virtual mlir::FailureOr<llvm::SmallVector<mlir::Type>> loTypes(HiType type, EmitError emitError) const = 0;
 
-  /// The type of tangents and cotangents, any type; null when values have none.
+  /// The type of tangents and cotangents, any type that is its own tangent type; null when values
+  /// have none.
   virtual mlir::Type tangentType(HiType type) const = 0;
   /// The zero of `type` and the sum of two values, for types that are the tangent of some type.
   virtual mlir::FailureOr<mlir::Value> zero(mlir::ImplicitLocOpBuilder &b, HiType type) const = 0;
@@ -151,19 +152,22 @@ private:
 mlir::Type tangentOf(mlir::Type type);
 inline bool isDifferentiable(mlir::Type type) { return bool(tangentOf(type)); }
 
-/// The zero and the sum of tangents. Fail, with a diagnostic, where the author of a hi-type has
-/// written none.
-mlir::FailureOr<mlir::Value> makeZero(mlir::ImplicitLocOpBuilder &b, mlir::Type type);
-mlir::FailureOr<mlir::Value> makeSum(mlir::ImplicitLocOpBuilder &b, mlir::Value x, mlir::Value y);
+/// The zero and the sum of tangents. Where the author of a hi-type has written none, a diagnostic,
+/// and a value to go on with: who runs a transform must fail when an error was reported.
+mlir::Value makeZero(mlir::ImplicitLocOpBuilder &b, mlir::Type type);
+mlir::Value makeSum(mlir::ImplicitLocOpBuilder &b, mlir::Value x, mlir::Value y);
+/// Some value of `type`, for places that nobody reads.
+mlir::Value makeUnspecified(mlir::ImplicitLocOpBuilder &b, mlir::Type type);
 
 /// `type` without, or with, a mapped axis of `size`. The spec of an array is an IntegerAttr.
 mlir::FailureOr<mlir::Type> decRank(mlir::Type type, int64_t size, mlir::Attribute spec, EmitError emitError);
 mlir::FailureOr<mlir::Type> incRank(mlir::Type type, int64_t size, mlir::Attribute spec, EmitError emitError);
-/// As above for the leading axis.
+/// As above for the leading axis, whose spec is:
+mlir::FailureOr<mlir::Attribute> leadingAxisSpec(mlir::Type type, EmitError emitError);
 mlir::FailureOr<mlir::Type> decLeading(mlir::Type type, int64_t size, EmitError emitError);
 mlir::FailureOr<mlir::Type> incLeading(mlir::Type type, int64_t size, EmitError emitError);
 
-/// The arrays (and refs of arrays, for a ref) that values of `type` become: itself for an array.
+/// The arrays that values of `type` become: itself for an array.
 mlir::FailureOr<llvm::SmallVector<mlir::Type>> flatLoTypes(mlir::Type type, EmitError emitError);
 
 } // namespace hjx::ir

@@ -10,28 +10,24 @@ include "dialects/hjx/Base.td"
 def Hjx_CallPrimitiveOp : Hjx_Op<"call_primitive", Hjx_PureButForRefs> {
   let summary = "A user's operation";
   let description = [{
-    `params` are static. `maps`, innermost first, says that the operation is
-    mapped: one entry for each vmap that found no batching rule,
-    `{size, in = [specs], out = [specs]}`, unit where an operand is shared.
+    `params` are static.
 
     Constraints: (C1) the primitive is known. (C2) the primitive accepts
-    operands and parameters, and results have the types that it infers, mapped
-    as `maps` says.
+    operands and parameters, and results have the types that it infers.
     ```mlir
     %q = hjx.call_primitive "quantize"(%x) params {bits = 8} : (tensor<2x3xf32>) -> !hjx.q8<2x3>
     ```
   }];
-  let arguments = (ins StrAttr:$primitive, Variadic<Hjx_Value>:$operands, OptionalAttr<DictionaryAttr>:$params,
-                       OptionalAttr<ArrayAttr>:$maps);
+  let arguments = (ins StrAttr:$primitive, Variadic<Hjx_Value>:$operands, OptionalAttr<DictionaryAttr>:$params);
   let results = (outs Variadic<Hjx_Data>:$results);
   let assemblyFormat = [{
-    $primitive `(` $operands `)` (`params` $params^)? (`mapped` $maps^)? attr-dict `:` functional-type(operands, results)
+    $primitive `(` $operands `)` (`params` $params^)? attr-dict `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = refEffects # [{
     /// The definition; verified IR has it.
     const PrimitiveDef &getDef();
-    /// What its rules see, maps left out.
+    /// What its rules see.
     PrimitiveCall getCall();
   }];
 }

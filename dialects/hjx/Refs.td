@@ -14,9 +14,10 @@
 //   1:7:2    start:stop:step, static           %i       the same, at run time
 //   %i +: 4  4 elements from %i on (clamped)   %ids     an integer array: gathers
 //
-// Integer arrays have one shape; where its dimensions go in the result, and what
-// happens out of range, is as for NumPy-style indexing of arrays: reads clamp,
-// writes beyond the end are dropped. Negative indices are not special here.
+// Integer arrays have one shape, whose dimensions go in the result where NumPy
+// puts them. Scalars and starts at run time are clamped; so are integer arrays
+// that read, while writes of theirs beyond the ends are dropped. Negative indices
+// are not special here.
 #ifndef HJX_REFS_TD
 #define HJX_REFS_TD
 
@@ -44,7 +45,7 @@ def Hjx_RefEmptyOp : Hjx_Op<"ref_empty"> {
     ```
   }];
   let results = (outs Res<Hjx_RefType, "", [MemAlloc]>:$ref);
-  let assemblyFormat = "attr-dict `:` type($ref)";
+  let assemblyFormat = "attr-dict `:` qualified(type($ref))";
 }
 
 /// Ops that access a part of a ref.
@@ -70,7 +71,7 @@ def Hjx_RefGetOp : Hjx_RefAccess<"ref_get"> {
                        DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$sizes, DenseI64ArrayAttr:$strides);
   let results = (outs Hjx_Data:$result);
   let assemblyFormat = [{
-    $ref custom<RefIndex>($indices, $starts, $sizes, $strides) attr-dict `:` functional-type(operands, results)
+    $ref `` custom<RefIndex>($indices, $starts, $sizes, $strides) attr-dict `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = accessors;
@@ -91,7 +92,7 @@ def Hjx_RefSwapOp : Hjx_RefAccess<"ref_swap"> {
                        DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$sizes, DenseI64ArrayAttr:$strides);
   let results = (outs Hjx_Data:$result);
   let assemblyFormat = [{
-    $ref custom<RefIndex>($indices, $starts, $sizes, $strides) `,` $value attr-dict `:` functional-type(operands, results)
+    $ref `` custom<RefIndex>($indices, $starts, $sizes, $strides) `,` $value attr-dict `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = accessors;
@@ -110,7 +111,7 @@ def Hjx_RefAddOp : Hjx_RefAccess<"ref_add"> {
   let arguments = (ins Arg<Hjx_RefType, "", [MemRead, MemWrite]>:$ref, Variadic<Hjx_IntArray>:$indices, Hjx_Data:$value,
                        DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$sizes, DenseI64ArrayAttr:$strides);
   let assemblyFormat = [{
-    $ref custom<RefIndex>($indices, $starts, $sizes, $strides) `,` $value attr-dict `:` functional-type(operands, results)
+    $ref `` custom<RefIndex>($indices, $starts, $sizes, $strides) `,` $value attr-dict `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = accessors;

@@ -74,6 +74,43 @@ LogicalResult JvpOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return checkTypes(*this, "(C4) results", concat(type->getResults(), tangentsOf(type->getResults())), getResultTypes());
 }
 
+void VjpOp::build(OpBuilder &b, OperationState &state, TypeRange results, StringRef callee, ValueRange primals,
+                  ValueRange cotangents, ArrayRef<bool> active) {
+  build(b, state, results, FlatSymbolRefAttr::get(b.getContext(), callee), primals, cotangents, ValueRange(),
+        b.getDenseBoolArrayAttr(active), DenseBoolArrayAttr());
+}
+
+void ApplyTransposeOp::build(OpBuilder &b, OperationState &state, TypeRange results, Value linear, ValueRange cotangents) {
+  build(b, state, results, linear, cotangents, ValueRange(), DenseBoolArrayAttr(), DenseBoolArrayAttr());
+}
+
+void VmapOp::build(OpBuilder &b, OperationState &state, TypeRange results, StringRef callee, ValueRange operands,
+                   ArrayRef<int64_t> inAxes, ArrayRef<int64_t> outAxes, int64_t size) {
+  build(b, state, results, FlatSymbolRefAttr::get(b.getContext(), callee), operands, b.getI64ArrayAttr(inAxes),
+        b.getI64ArrayAttr(outAxes), b.getI64IntegerAttr(size));
+}
+
+/// The cotangents that are results: those of `types` that `inPlace` does not add to an accumulator.
+static FailureOr<SmallVector<Type>> returnedBars(Operation *op, StringRef constraint, TypeRange types,
+                                                 std::optional<ArrayRef<bool>> inPlace, TypeRange accumulators) {
+  if (!inPlace)
+    return SmallVector<Type>(types);
+  if (inPlace->size() != types.size()) {
+    op->emitOpError(constraint) << " in_place: expected one entry per cotangent, " << types.size() << ", got " << inPlace->size();
+    return failure();
+  }
+  SmallVector<Type> returned, refs;
+  for (auto [type, isInPlace] : llvm::zip_equal(types, *inPlace)) {
+    if (isInPlace)
+      refs.push_back(RefType::get(type));
+    else
+      returned.push_back(type);
+  }
+  if (failed(checkTypes(op, constraint + " accumulators", refs, accumulators)))
+    return failure();
+  return returned;
+}
+
 LogicalResult VjpOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto type = lookup(*this, symbols, getCalleeAttr());
   if (failed(type) || failed(checkTypes(*this, "(C1) primals", type->getInputs(), getPrimals().getTypes())))
@@ -82,7 +119,10 @@ LogicalResult VjpOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (failed(wanted) ||
       failed(checkTypes(*this, "(C3) cotangents", tangentsOf(type->getResults()), getCotangents().getTypes())))
     return failure();
-  return checkTypes(*this, "(C4) results", concat(type->getResults(), *wanted), getResultTypes());
+  auto returned = returnedBars(*this, "(C5)", *wanted, getInPlace(), getAccumulators().getTypes());
+  if (failed(returned))
+    return failure();
+  return checkTypes(*this, "(C4) results", concat(type->getResults(), *returned), getResultTypes());
 }
 
 LogicalResult LinearizeOp::verifySymbolUses(SymbolTableCollection &symbols) {
@@ -113,7 +153,14 @@ LogicalResult ApplyTransposeOp::verify() {
   FunctionType map = getLinear().getType().getSignature();
   if (failed(checkTypes(*this, "(C1) cotangents", map.getResults(), getCotangents().getTypes())))
     return failure();
-  return checkTypes(*this, "(C2) results", map.getInputs(), getResultTypes());
+  SmallVector<Type> wanted;
+  if (getWanted() && getWanted()->size() != map.getNumInputs())
+    return emitOpError("(C3) wanted: expected one entry per input of the map, ") << map.getNumInputs() << ", got " << getWanted()->size();
+  for (auto [i, type] : llvm::enumerate(map.getInputs()))
+    if (!getWanted() || (*getWanted())[i])
+      wanted.push_back(type);
+  auto returned = returnedBars(*this, "(C4)", wanted, getInPlace(), getAccumulators().getTypes());
+  return failed(returned) ? failure() : checkTypes(*this, "(C2) results", *returned, getResultTypes());
 }
 
 LogicalResult VmapOp::verifySymbolUses(SymbolTableCollection &symbols) {
@@ -127,13 +174,21 @@ LogicalResult VmapOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return emitOpError("(C1) in_axes: expected one entry per operand, ") << getOperands().size() << ", got " << getInAxes().size();
   SmallVector<Type> arguments;
   for (auto [i, operand] : llvm::enumerate(getOperands().getTypes())) {
-    int64_t axis = getInAxes()[i];
+    Attribute spec = getInAxes()[i];
     auto array = dyn_cast<RankedTensorType>(operand);
-    if (axis != -1 && (!array || axis < 0 || axis >= array.getRank()))
-      return emitOpError("(C1) in_axes: expected -1 or an axis of ") << operand << " for operand " << i << ", got " << axis;
-    if (axis != -1 && array.getDimSize(axis) != size)
-      return emitOpError("(C2) operand ") << i << " has size " << array.getDimSize(axis) << " on its mapped axis, expected " << size;
-    arguments.push_back(axis == -1 ? operand : Type(dropAxis(array, axis)));
+    auto axis = dyn_cast<IntegerAttr>(spec);
+    if (axis && axis.getInt() == -1) {
+      arguments.push_back(operand);
+      continue;
+    }
+    if (array && (!axis || axis.getInt() < 0 || axis.getInt() >= array.getRank()))
+      return emitOpError("(C1) in_axes: expected -1 or an axis of ") << operand << " for operand " << i << ", got " << spec;
+    if (array && array.getDimSize(axis.getInt()) != size)
+      return emitOpError("(C2) operand ") << i << " has size " << array.getDimSize(axis.getInt()) << " on its mapped axis, expected " << size;
+    auto element = decRank(operand, size, spec, [&] { return emitOpError("(C1) in_axes: operand ") << i << ": "; });
+    if (failed(element))
+      return failure();
+    arguments.push_back(*element);
   }
   if (failed(checkTypes(*this, "(C3) unmapped operands", type->getInputs(), arguments)))
     return failure();
@@ -141,11 +196,19 @@ LogicalResult VmapOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return emitOpError("(C4) out_axes: expected one entry per result, ") << type->getNumResults() << ", got " << getOutAxes().size();
   SmallVector<Type> results;
   for (auto [i, result] : llvm::enumerate(type->getResults())) {
-    int64_t axis = getOutAxes()[i];
+    Attribute spec = getOutAxes()[i];
     auto array = dyn_cast<RankedTensorType>(result);
-    if (axis != -1 && (!array || axis < 0 || axis > array.getRank()))
-      return emitOpError("(C4) out_axes: expected -1 or a place for an axis in ") << result << " for result " << i << ", got " << axis;
-    results.push_back(axis == -1 ? result : Type(insertAxis(array, axis, size)));
+    auto axis = dyn_cast<IntegerAttr>(spec);
+    if (axis && axis.getInt() == -1) {
+      results.push_back(result);
+      continue;
+    }
+    if (array && (!axis || axis.getInt() < 0 || axis.getInt() > array.getRank()))
+      return emitOpError("(C4) out_axes: expected -1 or a place for an axis in ") << result << " for result " << i << ", got " << spec;
+    auto mapped = incRank(result, size, spec, [&] { return emitOpError("(C4) out_axes: result ") << i << ": "; });
+    if (failed(mapped))
+      return failure();
+    results.push_back(*mapped);
   }
   return checkTypes(*this, "(C4) results", results, getResultTypes());
 }

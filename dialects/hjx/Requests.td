@@ -42,18 +42,27 @@ def Hjx_VjpOp : Hjx_Request<"vjp", [AttrSizedOperandSegments]> {
   let summary = "A function's value and the pull-back of cotangents";
   let description = [{
     Results: the callee's results, then one cotangent for each active primal.
+    With `in_place`, an entry for each active primal, the cotangent of a primal
+    whose entry is true is added to the next of `accumulators` instead of
+    returned.
     Constraints: (C1) `callee` names a function with the primals' types. (C2)
     `active` has one entry per primal; active primals are float arrays. (C3)
     cotangents has one operand per float result, with its type. (C4) result
-    types as above.
+    types as above. (C5) `in_place` has one entry per active primal, and there
+    is an accumulator, a ref of the cotangent's type, for each that is true.
     ```mlir
     %y, %x_bar = hjx.vjp @f(%x, %w) cotangents(%y_bar) active = [true, false] : (tensor<3xf32>, tensor<3xf32>, tensor<f32>) -> (tensor<f32>, tensor<3xf32>)
     ```
   }];
   let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Hjx_Value>:$primals, Variadic<Hjx_Tangent>:$cotangents,
-                       DenseBoolArrayAttr:$active);
+                       Variadic<Hjx_RefType>:$accumulators, DenseBoolArrayAttr:$active, OptionalAttr<DenseBoolArrayAttr>:$in_place);
   let results = (outs Variadic<Hjx_Data>:$results);
-  let assemblyFormat = "$callee `(` $primals `)` `cotangents` `(` $cotangents `)` `active` `=` $active attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = [{
+    $callee `(` $primals `)` `cotangents` `(` $cotangents `)` `active` `=` $active
+    (`accumulators` `(` $accumulators^ `)` `in_place` `=` $in_place)? attr-dict `:` functional-type(operands, results)
+  }];
+  let builders = [OpBuilder<(ins "::mlir::TypeRange":$results, "::llvm::StringRef":$callee,
+      "::mlir::ValueRange":$primals, "::mlir::ValueRange":$cotangents, "::llvm::ArrayRef<bool>":$active)>];
 }
 
 def Hjx_LinearizeOp : Hjx_Request<"linearize"> {
@@ -87,19 +96,30 @@ def Hjx_ApplyLinearOp : Hjx_Op<"apply_linear", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Hjx_ApplyTransposeOp : Hjx_Op<"apply_transpose", [Pure]> {
+def Hjx_ApplyTransposeOp : Hjx_Op<"apply_transpose", Hjx_PureButForRefs # [AttrSizedOperandSegments]> {
   let summary = "Pull cotangents back through a linear map";
   let description = [{
+    Results: one cotangent for each of the map's inputs. With `wanted`, only for
+    those whose entry is true; the others are not computed. With `in_place`, an
+    entry for each wanted input, as in vjp.
     Constraints: (C1) cotangents have the map's result types. (C2) results have
-    its input types.
+    its input types. (C3) `wanted` has one entry per input. (C4) `in_place` has
+    one entry per wanted input, and there is an accumulator, a ref of the
+    cotangent's type, for each that is true.
     ```mlir
     %x_bar = hjx.apply_transpose %lin(%y_bar) : (!hjx.linear<(tensor<3xf32>) -> tensor<f32>>, tensor<f32>) -> tensor<3xf32>
     ```
   }];
-  let arguments = (ins Hjx_LinearType:$linear, Variadic<Hjx_Tangent>:$cotangents);
+  let arguments = (ins Hjx_LinearType:$linear, Variadic<Hjx_Tangent>:$cotangents, Variadic<Hjx_RefType>:$accumulators,
+                       OptionalAttr<DenseBoolArrayAttr>:$wanted, OptionalAttr<DenseBoolArrayAttr>:$in_place);
   let results = (outs Variadic<Hjx_Tangent>:$results);
-  let assemblyFormat = "$linear `(` $cotangents `)` attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = [{
+    $linear `(` $cotangents `)` (`wanted` `=` $wanted^)? (`accumulators` `(` $accumulators^ `)` `in_place` `=` $in_place)?
+    attr-dict `:` functional-type(operands, results)
+  }];
   let hasVerifier = 1;
+  let extraClassDeclaration = refEffects;
+  let builders = [OpBuilder<(ins "::mlir::TypeRange":$results, "::mlir::Value":$linear, "::mlir::ValueRange":$cotangents)>];
 }
 
 def Hjx_VmapOp : Hjx_Request<"vmap"> {
@@ -107,7 +127,8 @@ def Hjx_VmapOp : Hjx_Request<"vmap"> {
   let description = [{
     Entry i of `in_axes` is the mapped axis of operand i, or -1 for an operand
     that every call shares; `out_axes` says where each result's mapped axis
-    goes, or -1 for a result that does not depend on the mapped operands.
+    goes, or -1 for a result that does not depend on the mapped operands. For a
+    hi-type an entry is a mapping spec, an attribute that its author defines.
     Constraints: (C1) `in_axes` has one entry per operand, in range. (C2) mapped
     axes have size `axis_size`, which is not negative. (C3) without the mapped axes, operands have the
     callee's argument types. (C4) `out_axes` has one entry per result, in range;
@@ -117,7 +138,9 @@ def Hjx_VmapOp : Hjx_Request<"vmap"> {
     ```
   }];
   let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Hjx_Value>:$operands,
-                       DenseI64ArrayAttr:$in_axes, DenseI64ArrayAttr:$out_axes, I64Attr:$axis_size);
+                       ArrayAttr:$in_axes, ArrayAttr:$out_axes, I64Attr:$axis_size);
+  let builders = [OpBuilder<(ins "::mlir::TypeRange":$results, "::llvm::StringRef":$callee, "::mlir::ValueRange":$operands,
+      "::llvm::ArrayRef<int64_t>":$in_axes, "::llvm::ArrayRef<int64_t>":$out_axes, "int64_t":$size)>];
   let results = (outs Variadic<Hjx_Data>:$results);
   let assemblyFormat = "$callee `(` $operands `)` `in_axes` `=` $in_axes `out_axes` `=` $out_axes `size` `=` $axis_size attr-dict `:` functional-type(operands, results)";
 }

@@ -148,8 +148,9 @@ FailureOr<func::FuncOp> Batcher::batch(func::FuncOp function, ArrayRef<Axis> axe
   return batched;
 }
 
-static SmallVector<Axis> toAxes(ArrayRef<int64_t> axes) {
-  return llvm::map_to_vector(axes, [](int64_t axis) { return axis == -1 ? Axis() : Axis(axis); });
+static SmallVector<Axis> toAxes(ArrayAttr axes) {
+  return llvm::map_to_vector(axes.getAsRange<IntegerAttr>(),
+                             [](IntegerAttr axis) { return axis.getInt() == -1 ? Axis() : Axis(axis.getInt()); });
 }
 
 LogicalResult Batcher::expand(ir::VmapOp op) {

@@ -58,7 +58,7 @@ ArrayList gradFlat(const char *name, Where where, const ArrayList &args, const s
         avals.push_back(avalOf(args[i], op.name(), op.where()));
         types.push_back(typeOf(op, avals.back()));
       }
-    auto vjp = ir::VjpOp::create(op.builder(), types, symbolOf(traced.function), operands, cotangents,
+    auto vjp = ir::VjpOp::create(op.builder(), types, traced.name(), operands, cotangents,
                                  activeAttr(op, wanted, operands.size()));
     return wrapAll(op, vjp.getResults(), avals);
   });
@@ -267,7 +267,7 @@ ArrayList pull(const LinearMapRef &ref, const ArrayList &cotangents, const std::
     }
     TracedFunction traced = op.session().recordFunction("fn", map.primalAvals, map.function, op);
     SmallVector<Value> operands = operandsOf(op, primals, traced);
-    auto vjp = ir::VjpOp::create(op.builder(), typesOf(op, map.resultAvals, outAvals), symbolOf(traced.function), operands,
+    auto vjp = ir::VjpOp::create(op.builder(), typesOf(op, map.resultAvals, outAvals), traced.name(), operands,
                                  values, activeAttr(op, areFloats(map.primalAvals), operands.size()));
     return wrapAll(op, vjp.getResults().drop_front(map.resultAvals.size()), outAvals);
   });

@@ -2,6 +2,7 @@
 //
 // The order of the passes from traced programs to linalg, and the names of all pipelines.
 #include "lib/Codegen/Cpu/Passes.h"
+#include "lib/HiTypes/Passes.h"
 #include "lib/Lowering/Passes.h"
 #include "lib/Pipelines/Pipelines.h"
 #include "lib/Pipelines/Stages.h"
@@ -25,6 +26,7 @@ void hjx::buildToPurePipeline(OpPassManager &pm) {
 
 void hjx::buildToLoPipeline(OpPassManager &pm) {
   pm.addPass(createDischargeRefs());
+  pm.addPass(createLowerHi());
   pm.addPass(createLowerRandom());
   pm.addPass(createVerifyStagePass(Stage::Lo));
 }

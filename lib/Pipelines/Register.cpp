@@ -9,6 +9,7 @@
 #include "lib/Codegen/Gpu/Passes.h"
 #include "lib/Codegen/Math/ExpandMath.h"
 #include "lib/Codegen/Structured/Passes.h"
+#include "lib/HiTypes/Passes.h"
 #include "lib/Interpreter/Passes.h"
 #include "lib/Lowering/Passes.h"
 #include "lib/Pipelines/Pipelines.h"
@@ -48,6 +49,7 @@ void hjx::registerAllPasses() {
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
   mlir::registerInlinerPass();
+  registerHiTypesPasses();
   registerInterpreterPasses();
   registerHjxLoweringPasses();
   registerHjxStructuredCodegenPasses();

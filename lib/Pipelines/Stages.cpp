@@ -44,6 +44,8 @@ static StringRef objection(Type type, Stage stage) {
     return "linear maps are gone once transforms are expanded";
   if (stage >= Stage::Lo && isa<ir::RefType>(type))
     return "refs are values after hjx-discharge-refs";
+  if (stage >= Stage::Lo && isa<ir::HiType>(type))
+    return "values of hi-types are arrays after hjx-lower-hi";
   auto array = dyn_cast<RankedTensorType>(type);
   if (!array)
     return "";

@@ -90,18 +90,20 @@ private:
           dead.push_back(op);
           return success();
         })
-        .Case([&](ir::RefEmptyOp made) { return runEmpty(made, b); })
-        .Case([&](ir::RefFreezeOp freeze) { return replace(freeze, freeze.getRef(), [&](Value value) { return value; }); })
-        .Case([&](ir::RefGetOp read) {
-          return replace(read, read.getRef(), [&](Value value) { return readPart(b, value, read.getIndex()); });
+        .Case([&](ir::RefEmptyOp made) {
+          set(made.getRef(), ir::makeUnspecified(b, made.getRef().getType().getValueType()));
+          dead.push_back(op);
+          return success();
         })
-        .Case([&](ir::RefSwapOp swap) {
-          return replace(swap, swap.getRef(), [&](Value value) {
-            set(swap.getRef(), writePart(b, value, swap.getIndex(), swap.getValue()));
-            return swap.getResult().use_empty() ? Value() : readPart(b, value, swap.getIndex());
-          });
+        .Case<ir::RefFreezeOp, ir::RefGetOp, ir::RefSwapOp, ir::RefAddOp>([&](auto access) {
+          // Not by name: a discharged argument is no ref any more.
+          if (Value ref = op->getOperand(0); isChosen(ref)) {
+            if (Value result = runAccess(access, ref, get(ref), b))
+              op->getResult(0).replaceAllUsesWith(result);
+            op->erase();
+          }
+          return success();
         })
-        .Case([&](ir::RefAddOp add) { return runAdd(add, b); })
         .Case<ir::ScanOp, ir::WhileOp, ir::CondOp, func::CallOp>([&](auto nested) {
           if (failed(checkDistinct(op)))
             return failure();
@@ -120,20 +122,18 @@ private:
         });
   }
 
-  /// Replaces an access of a discharged ref by the value that `make` makes of what it holds.
-  template <typename Op>
-  LogicalResult replace(Op op, Value ref, llvm::function_ref<Value(Value)> make) {
-    if (!isChosen(ref))
-      return success();
-    if (Value result = make(get(ref)))
-      op.getResult().replaceAllUsesWith(result);
-    op.erase();
-    return success();
+  // What an access of `ref`, which holds `value`, returns; null for nothing. Sets what it holds next.
+  Value runAccess(ir::RefFreezeOp, Value, Value value, ImplicitLocOpBuilder &) { return value; }
+  Value runAccess(ir::RefGetOp op, Value, Value value, ImplicitLocOpBuilder &b) { return readPart(b, value, op.getIndex()); }
+  Value runAccess(ir::RefSwapOp op, Value ref, Value value, ImplicitLocOpBuilder &b) {
+    set(ref, writePart(b, value, op.getIndex(), op.getValue()));
+    return op.getResult().use_empty() ? Value() : readPart(b, value, op.getIndex());
+  }
+  Value runAccess(ir::RefAddOp op, Value ref, Value value, ImplicitLocOpBuilder &b) {
+    set(ref, addPart(b, value, op.getIndex(), op.getValue()));
+    return {};
   }
 
-  /// Unspecified content: zeros.
-  LogicalResult runEmpty(ir::RefEmptyOp op, ImplicitLocOpBuilder &b);
-  LogicalResult runAdd(ir::RefAddOp op, ImplicitLocOpBuilder &b);
   LogicalResult runNested(ir::ScanOp scan, ImplicitLocOpBuilder &b);
   LogicalResult runNested(ir::WhileOp loop, ImplicitLocOpBuilder &b);
   LogicalResult runNested(ir::CondOp cond, ImplicitLocOpBuilder &b);
@@ -143,7 +143,7 @@ private:
   LogicalResult checkDistinct(Operation *op) {
     llvm::SmallDenseMap<Value, unsigned> seen;
     for (OpOperand &operand : op->getOpOperands()) {
-      if (!isRef(operand.get()))
+      if (!isRef(operand.get()) && !isChosen(operand.get()))
         continue;
       auto [known, isNew] = seen.try_emplace(operand.get(), operand.getOperandNumber());
       auto loop = dyn_cast<ir::WhileOp>(op); // its condition and its body may share one
@@ -164,52 +164,9 @@ public:
   SmallVector<Operation *> dead;
 };
 
-/// Ends `block` with `more` values after those it yields, or, when `before` is given, before them.
+/// Yields `more` values from `position` on.
 static void yieldMore(Block &block, unsigned position, ArrayRef<Value> more) {
   block.getTerminator()->insertOperands(position, more);
-}
-
-static FailureOr<Value> unspecified(ImplicitLocOpBuilder &b, Type type) {
-  if (auto hi = dyn_cast<ir::HiType>(type)) {
-    auto components = hi.getDef()->loTypes(hi, [&] { return emitError(b.getLoc()); });
-    if (failed(components))
-      return failure();
-    SmallVector<Value> values;
-    for (Type component : *components) {
-      auto value = unspecified(b, component);
-      if (failed(value))
-        return failure();
-      values.push_back(*value);
-    }
-    return Value(ir::RaiseOp::create(b, hi, values));
-  }
-  auto array = cast<RankedTensorType>(type);
-  if (!isa<ir::KeyType>(array.getElementType()))
-    return ir::makeSplat(b, b.getLoc(), type, 0.0);
-  SmallVector<int64_t> shape(array.getShape());
-  shape.push_back(2);
-  auto words = RankedTensorType::get(shape, b.getIntegerType(32, /*isSigned=*/false));
-  return Value(ir::RandomWrapOp::create(b, ir::makeSplat(b, b.getLoc(), words, 0.0)));
-}
-
-LogicalResult BlockDischarger::runEmpty(ir::RefEmptyOp op, ImplicitLocOpBuilder &b) {
-  auto value = unspecified(b, op.getRef().getType().getValueType());
-  if (failed(value))
-    return failure();
-  set(op.getRef(), *value);
-  dead.push_back(op);
-  return success();
-}
-
-LogicalResult BlockDischarger::runAdd(ir::RefAddOp op, ImplicitLocOpBuilder &b) {
-  if (!isChosen(op.getRef()))
-    return success();
-  auto sum = addPart(b, get(op.getRef()), op.getIndex(), op.getValue());
-  if (failed(sum))
-    return failure();
-  set(op.getRef(), *sum);
-  op.erase();
-  return success();
 }
 
 /// The argument that took a ref takes what it holds.

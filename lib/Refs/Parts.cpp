@@ -231,7 +231,7 @@ Value writePart(ImplicitLocOpBuilder &b, Value array, const RefIndex &index, Val
   return writeBox(b, array, plan, emit::reshape(b, value, box));
 }
 
-FailureOr<Value> addPart(ImplicitLocOpBuilder &b, Value array, const RefIndex &index, Value value) {
+Value addPart(ImplicitLocOpBuilder &b, Value array, const RefIndex &index, Value value) {
   if (index.isWhole())
     return ir::makeSum(b, array, value);
   Plan plan(emit::typeOf(array), index);

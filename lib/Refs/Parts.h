@@ -21,9 +21,8 @@ namespace hjx {
 mlir::Value readPart(mlir::ImplicitLocOpBuilder &b, mlir::Value array, const ir::RefIndex &index);
 
 /// `array` with that part replaced by `value`, or with `value` added to it. An index without
-/// entries also serves hi-types; adding fails, with a diagnostic, where a hi-type has no sum.
+/// entries also serves hi-types.
 mlir::Value writePart(mlir::ImplicitLocOpBuilder &b, mlir::Value array, const ir::RefIndex &index, mlir::Value value);
-mlir::FailureOr<mlir::Value> addPart(mlir::ImplicitLocOpBuilder &b, mlir::Value array, const ir::RefIndex &index,
-                                     mlir::Value value);
+mlir::Value addPart(mlir::ImplicitLocOpBuilder &b, mlir::Value array, const ir::RefIndex &index, mlir::Value value);
 
 } // namespace hjx

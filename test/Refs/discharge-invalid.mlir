@@ -24,7 +24,7 @@ func.func @condition(%r: !hjx.ref<tensor<f32>>) {
   ^bb0(%c: !hjx.ref<tensor<f32>>):
     %v = hjx.ref_get %c : (!hjx.ref<tensor<f32>>) -> tensor<f32>
     hjx.ref_add %c, %v : (!hjx.ref<tensor<f32>>, tensor<f32>) -> ()
-    %p = hjx.compare LT, %v, %v : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    %p = hjx.compare lt, %v, %v : tensor<f32> -> tensor<i1>
     hjx.yield %p : tensor<i1>
   } body {
   ^bb0:

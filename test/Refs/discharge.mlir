@@ -3,9 +3,9 @@
 // An internal ref: only values remain.
 // CHECK-LABEL: func.func @internal
 // CHECK-SAME: (%[[X:.*]]: tensor<3xf32>, %[[I:.*]]: tensor<i32>)
-// CHECK-NEXT: %[[ROW:.*]] = hjx.dynamic_slice %[[X]], %[[I]]
+// CHECK-NEXT: hjx.dynamic_slice %[[X]][%[[I]]]
 // CHECK-NOT: ref
-// CHECK: hjx.dynamic_update_slice %[[X]], %{{.*}}, %[[I]]
+// CHECK: hjx.dynamic_update_slice %[[X]], %{{.*}}[%[[I]]]
 func.func @internal(%x: tensor<3xf32>, %i: tensor<i32>) -> tensor<3xf32> {
   %r = hjx.ref_new %x : (tensor<3xf32>) -> !hjx.ref<tensor<3xf32>>
   %0 = hjx.ref_get %r[%i] : (!hjx.ref<tensor<3xf32>>, tensor<i32>) -> tensor<f32>
@@ -78,7 +78,7 @@ func.func @cond(%p: tensor<i1>, %r: !hjx.ref<tensor<f32>>, %s: !hjx.ref<tensor<f
 // CHECK-LABEL: func.func @while
 // CHECK: hjx.while cond_consts(%[[LIMIT:.*]]) body_consts() inits(%[[R:.*]]) : (tensor<f32>, tensor<f32>) -> tensor<f32>
 // CHECK: ^bb0(%[[L:.*]]: tensor<f32>, %[[C:.*]]: tensor<f32>):
-// CHECK-NEXT: hjx.compare LT, %[[C]], %[[L]]
+// CHECK-NEXT: hjx.compare lt, %[[C]], %[[L]]
 // CHECK: ^bb0(%[[C:.*]]: tensor<f32>):
 // CHECK-NEXT: %[[NEXT:.*]] = hjx.add %[[C]], %[[C]]
 // CHECK-NEXT: hjx.yield %[[NEXT]]
@@ -86,7 +86,7 @@ func.func @while(%limit: tensor<f32>, %r: !hjx.ref<tensor<f32>>) {
   hjx.while cond_consts(%limit, %r) body_consts(%r) inits() : (tensor<f32>, !hjx.ref<tensor<f32>>, !hjx.ref<tensor<f32>>) -> () cond {
   ^bb0(%l: tensor<f32>, %c: !hjx.ref<tensor<f32>>):
     %v = hjx.ref_get %c : (!hjx.ref<tensor<f32>>) -> tensor<f32>
-    %p = hjx.compare LT, %v, %l : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    %p = hjx.compare lt, %v, %l : tensor<f32> -> tensor<i1>
     hjx.yield %p : tensor<i1>
   } body {
   ^bb0(%c: !hjx.ref<tensor<f32>>):
