@@ -21,39 +21,57 @@ std::string hjx::to_string(const Shape &shape) {
   return text + "]";
 }
 
+static Aval avalOf(const ArrayImpl &impl) {
+  Aval aval(impl.dtype, impl.shape, impl.isWeak);
+  aval.hi = impl.hi;
+  aval.isRef = impl.isRef;
+  return aval;
+}
+
 std::string detail::describe(const Aval &aval) {
-  std::string text = short_name(aval.dtype);
-  return aval.shape.ndim() == 0 ? text : text + to_string(aval.shape);
+  return aval.isRef ? "ref{" + to_string(aval.type()) + "}" : to_string(aval.type());
 }
 
 std::string detail::describe(const Array &array) {
   const std::shared_ptr<ArrayImpl> &impl = Access::get(array);
-  return impl ? describe({impl->dtype, impl->shape}) : "an array without value";
+  return impl ? describe(::avalOf(*impl)) : "an array without value";
 }
 
-ArrayImpl &Access::checked(const Array &array, const char *op, Where where) {
+ArrayImpl &Access::leaf(const Array &array, const char *op, Where where) {
   ArrayImpl *impl = array.impl.get();
   if (!impl)
     fail(where, op, "expected an array, got one without value (default-constructed)",
          "assign it first, for example from hjx::zeros");
   if (impl->isDonated)
     fail(where, op,
-         "the array " + describe(array) + " was donated at " + placeOf(impl->donatedAt) + " and has no value any more",
+         (impl->isArray() ? "the array " : "the value ") + describe(array) + " was donated at " + placeOf(impl->donatedAt) + " and has no value any more",
          "use the result of that call instead, or do not donate the argument");
   return *impl;
 }
 
 ArrayImpl &Access::alive(const Array &array, const char *op, Where where) {
-  ArrayImpl &impl = checked(array, op, where);
+  ArrayImpl &impl = leaf(array, op, where);
   if (impl.trace && !impl.trace->frame)
     fail(where, op, "the traced " + describe(array) + ", made at " + placeOf(impl.where) + ", has leaked out of the function that was traced",
          "return it from that function instead of storing it elsewhere");
   return impl;
 }
 
-Aval detail::avalOf(const Array &array, const char *op, Where where) {
-  ArrayImpl &impl = Access::alive(array, op, where);
-  return {impl.dtype, impl.shape, impl.isWeak};
+ArrayImpl &Access::checked(const Array &array, const char *op, Where where) {
+  ArrayImpl &impl = leaf(array, op, where);
+  if (impl.isRef)
+    fail(where, op, "expected an array, got the ref " + describe(array), "read what it holds: ref.get()");
+  if (impl.hi)
+    fail(where, op, "expected an array, got a value of the hi-type " + describe(array),
+         "call one of the type's primitives that gives an array");
+  return impl;
+}
+
+Aval detail::avalOf(const Array &array, const char *op, Where where) { return ::avalOf(Access::alive(array, op, where)); }
+
+Aval detail::arrayAvalOf(const Array &array, const char *op, Where where) {
+  Access::checked(array, op, where);
+  return avalOf(array, op, where);
 }
 
 const Shape &Array::shape(Where where) const { return Access::checked(*this, "shape", where).shape; }
@@ -94,6 +112,24 @@ Array detail::makeConcrete(const Aval &aval, Storage storage, Where where) {
   impl->where = where;
   impl->storage = std::move(storage);
   impl->serial = nextSerial();
+  return Access::make(std::move(impl));
+}
+
+Array detail::makeConcrete(const Aval &aval, std::vector<Array> parts, Where where) {
+  Array leaf = makeAbstract(aval, where);
+  Access::get(leaf)->parts = std::move(parts);
+  Access::get(leaf)->serial = nextSerial();
+  return leaf;
+}
+
+Array detail::makeAbstract(const Aval &aval, Where where) {
+  auto impl = std::make_shared<ArrayImpl>();
+  impl->dtype = aval.dtype;
+  impl->shape = aval.shape;
+  impl->isWeak = aval.isWeak;
+  impl->hi = aval.hi;
+  impl->isRef = aval.isRef;
+  impl->where = where;
   return Access::make(std::move(impl));
 }
 
@@ -154,6 +190,7 @@ std::string detail::print(const Literal &value) {
 }
 
 const Storage &detail::storageOf(const Array &array, const char *op, Where where) {
+  Access::checked(array, op, where);
   ArrayImpl &impl = Access::alive(array, op, where);
   if (!impl.storage && impl.literal)
     failToFit(*impl.literal, impl.dtype, op, where);
@@ -256,11 +293,7 @@ Array hjx::from_bytes(std::span<const std::byte> bytes, const Shape &shape, DTyp
 
 Array hjx::abstract(const Shape &shape, DType type, Where where) {
   checkShape(shape, "abstract", where);
-  auto impl = std::make_shared<ArrayImpl>();
-  impl->dtype = type;
-  impl->shape = shape;
-  impl->where = where;
-  return Access::make(std::move(impl));
+  return makeAbstract({type, shape}, where);
 }
 
 //===----------------------------------------------------------------------===//
@@ -273,6 +306,7 @@ std::span<const std::byte> Array::bytes(Where where) const {
 }
 
 int64_t Array::countToRead(const char *op, Where where) const {
+  Access::checked(*this, op, where);
   ArrayImpl &impl = Access::alive(*this, op, where);
   if (impl.value)
     fail(where, op,
@@ -315,6 +349,7 @@ void Array::read(const char *op, void *to, DType type, Where where) const {
 // The condition of an `if` cannot know its line: messages name the array's own.
 Array::operator bool() const {
   Where where = impl ? impl->where : Where();
+  Access::checked(*this, "bool", where);
   ArrayImpl &array = Access::alive(*this, "bool", where);
   if (array.value)
     fail(where, "bool",

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an Array points to. One struct for the kinds of array: a number written in
-// the program (literal), numbers in memory, a value of a trace, or a mere type.
+// What an Array, a hi value and a ref point to: a leaf of a tree. One struct for the
+// kinds: a number written in the program (literal), numbers in memory, the parts
+// of a hi value, a value of a trace, or a mere type.
 #pragma once
 
 #include "runtime/Buffer.h"
 
-#include <hjx/array.h>
+#include <hjx/type.h>
 
 #include <atomic>
 #include <memory>
@@ -33,11 +34,15 @@ struct ArrayImpl {
   DType dtype = DType::float32;
   bool isWeak = false;
   Shape shape;
-  Where where; // Of the operation that made it.
+  std::shared_ptr<const HiTypeData> hi; // Not an array but a hi value: dtype and shape say nothing.
+  bool isRef = false;                   // A cell that holds such a value.
+  Where where;                          // Of the operation that made it.
 
   std::optional<Literal> literal;
   Storage storage; // Of a concrete array.
-  uint64_t serial = 0; // Creation order of concrete arrays in the process.
+  /// Of a concrete hi value: its components. Of a concrete ref: the one value that it holds.
+  std::optional<std::vector<Array>> parts;
+  uint64_t serial = 0; // Creation order of concrete leaves in the process.
   bool isFrozen = false; // constant(x): a compiled function may capture it.
 
   std::shared_ptr<FrameTag> trace;
@@ -47,39 +52,75 @@ struct ArrayImpl {
   std::atomic<bool> isDonated = false;
   Where donatedAt;
 
-  bool isConcrete() const { return literal || storage; }
+  bool isArray() const { return !hi && !isRef; }
+  bool isConcrete() const { return literal || storage || parts; }
 };
 
-/// The private door of Array.
+/// The private door of Array and Type.
 struct Access {
   static Array make(std::shared_ptr<ArrayImpl> impl) { return Array(std::move(impl)); }
   static const std::shared_ptr<ArrayImpl> &get(const Array &array) { return array.impl; }
-  /// Throws for an array without value, or one that was donated.
+  /// Any leaf; throws for one without value, or one that was donated.
+  static ArrayImpl &leaf(const Array &leaf, const char *op, Where where);
+  /// Also throws for a traced leaf whose trace has ended.
+  static ArrayImpl &alive(const Array &leaf, const char *op, Where where);
+  /// Also throws for a leaf that is not an array. For functions of arrays.
   static ArrayImpl &checked(const Array &array, const char *op, Where where);
-  /// Also throws for a traced array whose trace has ended.
-  static ArrayImpl &alive(const Array &array, const char *op, Where where);
+
+  static const std::shared_ptr<const HiTypeData> &data(const Type &type) { return type.data; }
+  static Type type(std::shared_ptr<const HiTypeData> data) {
+    Type type;
+    type.data = std::move(data);
+    return type;
+  }
 };
 
-/// The element type, shape and weakness of an array.
+/// What a leaf is: an array of a type, a hi value, or a ref of either.
 struct Aval {
   DType dtype = DType::float32;
   Shape shape;
   bool isWeak = false;
+  std::shared_ptr<const HiTypeData> hi; ///< of a hi-type; dtype and shape say nothing then
+  bool isRef = false;                   ///< a cell that holds a value of this type
 
-  bool sameType(const Aval &other) const { return dtype == other.dtype && shape == other.shape; }
+  Aval() = default;
+  Aval(DType dtype, Shape shape, bool isWeak = false) : dtype(dtype), shape(std::move(shape)), isWeak(isWeak) {}
+  Aval(const Type &type) : hi(Access::data(type)) {
+    if (type.is_array()) {
+      dtype = type.dtype();
+      shape = type.shape();
+    }
+  }
+
+  bool isArray() const { return !hi && !isRef; }
+  bool isFloatArray() const { return isArray() && is_floating(dtype); }
+  /// The type of the value, or of the value in the cell.
+  Type type() const { return hi ? Access::type(hi) : Type(dtype, shape); }
+  bool sameType(const Aval &other) const {
+    if (hi || other.hi)
+      return isRef == other.isRef && type() == other.type();
+    return isRef == other.isRef && dtype == other.dtype && shape == other.shape;
+  }
 };
 
-Aval avalOf(const Array &array, const char *op, Where where);
+/// Of any leaf.
+Aval avalOf(const Array &leaf, const char *op, Where where);
+/// As avalOf; throws for a leaf that is not an array.
+Aval arrayAvalOf(const Array &array, const char *op, Where where);
 
-/// "f32[2,3]"; "f32" for a scalar.
+/// "f32[2,3]", "f32" for a scalar, "q8[2,3]", "ref{f32[3]}".
 std::string describe(const Aval &aval);
 std::string describe(const Array &array);
 inline std::string describe(DType dtype, const Shape &shape) { return describe({dtype, shape}); }
 
 /// A concrete array over `storage`.
 Array makeConcrete(const Aval &aval, Storage storage, Where where);
+/// A concrete hi value of the components `parts`, or a ref that holds the one of them.
+Array makeConcrete(const Aval &aval, std::vector<Array> parts, Where where);
+/// A leaf that has a type but no numbers.
+Array makeAbstract(const Aval &aval, Where where);
 
-/// The serial of the latest concrete array.
+/// The serial of the latest concrete leaf.
 uint64_t latestSerial();
 
 /// Uninitialised storage for an array; throws when there is no memory.

@@ -22,7 +22,7 @@ namespace hjx::detail {
 static std::optional<Aval> carryType(const Aval &before, const Aval &after) {
   if (before.sameType(after))
     return before;
-  if (before.shape != after.shape || before.dtype == DType::key || after.dtype == DType::key)
+  if (!before.isArray() || !after.isArray() || before.shape != after.shape || before.dtype == DType::key || after.dtype == DType::key)
     return std::nullopt;
   if (!before.isWeak && !after.isWeak)
     return std::nullopt;
@@ -50,14 +50,20 @@ static std::vector<Aval> settleCarry(const CarryCheck &check, const std::vector<
 /// Ends a region with arrays in the given types.
 static void yieldAs(OpScope &op, const ArrayList &results, ArrayRef<Aval> avals) {
   SmallVector<Value> values;
-  for (auto [i, result] : llvm::enumerate(results))
-    values.push_back(i < avals.size() ? useAs(op, result, avals[i].dtype).value : op.use(result).value);
+  for (auto [i, result] : llvm::enumerate(results)) {
+    bool isConverted = i < avals.size() && avals[i].isArray();
+    values.push_back(isConverted ? useAs(op, result, avals[i].dtype).value : op.frame().use(result, op));
+  }
   ir::YieldOp::create(op.builder(), values);
 }
 
 static ArrayList convertAll(OpScope &op, const ArrayList &arrays, ArrayRef<Aval> avals) {
   ArrayList converted;
   for (auto [array, aval] : llvm::zip_equal(arrays, avals)) {
+    if (!aval.isArray()) {
+      converted.push_back(array);
+      continue;
+    }
     Operand operand = useAs(op, array, aval.dtype);
     operand.isWeak = aval.isWeak;
     converted.push_back(op.wrap(operand));
@@ -105,17 +111,26 @@ int64_t lengthOf(const char *op, Where where, const ArrayList &xs, const std::ve
   if (xs.empty())
     fail(where, op, "expected xs to scan over, or a length", "pass {.length = n} when there are no xs");
   int64_t length = -1;
+  size_t first = 0;
   for (size_t i = 0; i < xs.size(); ++i) {
-    const Shape &shape = xs[i].shape(where);
+    Aval aval = avalOf(xs[i], op, where);
+    if (!aval.isArray()) // Says in dropLeading whether it fits.
+      continue;
+    const Shape &shape = aval.shape;
     if (shape.ndim() == 0)
       fail(where, op, "expected xs with a leading axis, got the scalar " + describe(xs[i]) + " in " + paths[i],
            "use the value inside the function without passing it");
     if (length >= 0 && shape[0] != length)
-      fail(where, op, "expected one leading size in all xs, got " + std::to_string(length) + " in " + paths[0] + " and " +
+      fail(where, op, "expected one leading size in all xs, got " + std::to_string(length) + " in " + paths[first] + " and " +
                           std::to_string(shape[0]) + " in " + paths[i],
            "slice or pad them to one length");
+    if (length < 0)
+      first = i;
     length = shape[0];
   }
+  if (length < 0)
+    fail(where, op, "must provide `length`: none of the xs is an array, whose leading axis would say it, " + paths[0] + " is " + describe(xs[0]),
+         "pass {.length = n}");
   return length;
 }
 
@@ -123,7 +138,8 @@ ArrayList scanFlat(const CarryCheck &check, const ArrayList &init, const ArrayLi
                    int64_t length, bool reverse, FlatFunction body) {
   if (length < 0)
     fail(check.where, check.op, "expected a length that is not negative, got " + std::to_string(length), "count iterations from 0");
-  if (!xs.empty())
+  bool hasArrays = llvm::any_of(xs, [&](const Array &x) { return avalOf(x, check.op, check.where).isArray(); });
+  if (hasArrays)
     if (int64_t size = lengthOf(check.op, check.where, xs, xsPaths); size != length)
       fail(check.where, check.op, "expected xs of the given length " + std::to_string(length) + ", got " + std::to_string(size),
            "leave the length out: it follows from xs");
@@ -133,24 +149,14 @@ ArrayList scanFlat(const CarryCheck &check, const ArrayList &init, const ArrayLi
     OpScope op(check.op, check.where);
     std::vector<Aval> avals = avalsOf(args, op);
     std::vector<Aval> carry(avals.begin(), avals.begin() + init.size()), slices(avals.begin() + init.size(), avals.end());
-    for (Aval &slice : slices) {
-      std::vector<int64_t> shape = slice.shape.vec();
-      shape.erase(shape.begin());
-      slice.shape = shape;
-    }
+    for (Aval &slice : slices)
+      slice = dropLeading(op, slice, length);
     RecordedRegion recorded = recordBody(op, check, carry, slices, body);
     std::vector<Aval> results = recorded.results;
-    SmallVector<Type> types;
-    for (auto [i, aval] : llvm::enumerate(results)) {
-      if (i >= carry.size()) {
-        std::vector<int64_t> shape = aval.shape.vec();
-        shape.insert(shape.begin(), length);
-        aval.shape = shape;
-      }
-      types.push_back(typeOf(op, aval));
-    }
+    for (auto it = results.begin() + carry.size(); it != results.end(); ++it)
+      *it = addLeading(op, *it, length);
     ArrayList inits = convertAll(op, ArrayList(args.begin(), args.begin() + carry.size()), carry);
-    auto scan = ir::ScanOp::create(op.builder(), types, recorded.captures, valuesOf(op, inits),
+    auto scan = ir::ScanOp::create(op.builder(), typesOf(op, results), recorded.captures, valuesOf(op, inits),
                                    valuesOf(op, ArrayList(args.begin() + carry.size(), args.end())), length, reverse);
     scan.getBody().takeBody(*recorded.body);
     return wrapAll(op, scan.getResults(), results);
@@ -166,7 +172,7 @@ void failLoopBound(Where where) {
 }
 
 Array loopBound(const Array &bound, Where where) {
-  Aval aval = avalOf(bound, "fori_loop", where);
+  Aval aval = arrayAvalOf(bound, "fori_loop", where);
   if (!is_integer(aval.dtype) || aval.shape.ndim() != 0)
     fail(where, "fori_loop", "expected integer scalars as bounds, got " + describe(aval), "convert or index them first");
   OpScope op("fori_loop", where);
@@ -177,7 +183,7 @@ static RecordedRegion recordCondition(OpScope &op, const CarryCheck &check, Arra
   Frame frame(op.session(), Frame::Kind::Region, carry, op.where());
   ArrayList predicate = condition(frame.arguments());
   OpScope inner(check.op, check.where);
-  Aval aval = avalOf(predicate.front(), check.op, check.where);
+  Aval aval = arrayAvalOf(predicate.front(), check.op, check.where);
   if (aval.dtype != DType::bool_ || aval.shape.ndim() != 0)
     inner.fail("expected a condition that returns a bool scalar, got " + describe(aval),
                aval.shape.ndim() ? "reduce it with hjx::all or hjx::any" : "compare it with a number");
@@ -195,8 +201,7 @@ ArrayList whileFlat(const CarryCheck &check, const ArrayList &init, std::optiona
     std::vector<Aval> carry = avalsOf(init, op);
     RecordedRegion loop = recordBody(op, check, carry, {}, body);
     RecordedRegion test = recordCondition(op, check, carry, condition);
-    SmallVector<Type> types = llvm::map_to_vector(carry, [&](const Aval &aval) -> Type { return typeOf(op, aval); });
-    auto whileOp = ir::WhileOp::create(op.builder(), types, test.captures, loop.captures, valuesOf(op, convertAll(op, init, carry)),
+    auto whileOp = ir::WhileOp::create(op.builder(), typesOf(op, carry), test.captures, loop.captures, valuesOf(op, convertAll(op, init, carry)),
                                        maxTrip ? op.builder().getI64IntegerAttr(*maxTrip) : IntegerAttr());
     whileOp.getCond().takeBody(*test.body);
     whileOp.getBody().takeBody(*loop.body);
@@ -255,7 +260,7 @@ void finishBranch(RecordedBranch &branch, ArrayRef<Aval> results, ArrayRef<Value
   OpBuilder b(context); // The block is not in an operation yet.
   b.setInsertionPointToEnd(&block);
   for (auto [value, aval] : llvm::zip_equal(branch.results, results)) {
-    auto type = cast<RankedTensorType>(value.getType()).clone(elementTypeOf(aval.dtype, b.getContext()));
+    mlir::Type type = typeOf(aval, b.getContext());
     if (value.getType() != type)
       value = ir::ConvertOp::create(b, value.getLoc(), type, value);
   }
@@ -305,8 +310,7 @@ ArrayList condFlat(const char *name, Where where, const Array &index, const Arra
 
     SmallVector<Value> inputs(captures.begin(), captures.end());
     llvm::append_range(inputs, valuesOf(op, operands));
-    SmallVector<Type> types = llvm::map_to_vector(results, [&](const Aval &aval) -> Type { return typeOf(op, aval); });
-    auto cond = ir::CondOp::create(op.builder(), types, which.value, inputs, branches.size());
+    auto cond = ir::CondOp::create(op.builder(), typesOf(op, results), which.value, inputs, branches.size());
     for (auto [region, branch] : llvm::zip_equal(cond.getBranches(), recorded)) {
       finishBranch(branch, results, captures.getArrayRef(), &op.context());
       region.takeBody(*branch.region.body);

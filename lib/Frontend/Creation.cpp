@@ -57,7 +57,7 @@ Array hjx::iota(const Shape &shape, int axis, DType type, Where where) {
   checkShape(shape, op.name(), op.where());
   if (type == DType::key || type == DType::bool_)
     op.fail("expected a type that counts, got " + std::string(name(type)), "count in hjx::int32 and convert");
-  RankedTensorType result = typeOf({type, shape}, &op.context());
+  RankedTensorType result = arrayTypeOf({type, shape}, &op.context());
   int64_t dim = normalizeAxis(op, axis, shape.ndim(), "shape " + to_string(shape));
   return op.finish(op.emitAs<ir::IotaOp>(result, {}, {.dimension = op.builder().getI64IntegerAttr(dim)}));
 }

@@ -84,21 +84,11 @@ void checkTypes(OpScope &op, const std::string &what, ArrayRef<Aval> expected, A
     op.fail("expected " + what + " of types " + print(expected) + ", got " + print(got), "convert or reshape what the rule returns");
 }
 
-SmallVector<Type> typesOf(OpScope &op, ArrayRef<Aval> avals) {
-  return llvm::map_to_vector(avals, [&](const Aval &aval) -> Type { return typeOf(op, aval); });
-}
-
-std::vector<Aval> floatsOf(ArrayRef<Aval> avals) {
-  std::vector<Aval> floats;
-  llvm::copy_if(avals, std::back_inserter(floats), [](const Aval &aval) { return is_floating(aval.dtype); });
-  return floats;
-}
-
-/// List entries of float types; others become arrays without value on the way in.
+/// List entries for those with a tangent; others become arrays without value on the way in.
 ArrayList spread(const ArrayList &list, size_t &next, ArrayRef<Aval> avals) {
   ArrayList all;
   for (const Aval &aval : avals)
-    all.push_back(is_floating(aval.dtype) ? list[next++] : Array());
+    all.push_back(tangentOf(aval) ? list[next++] : Array());
   return all;
 }
 
@@ -118,7 +108,7 @@ ArrayList customVjpFlat(Where where, const ArrayList &args, FlatFunction f, Flat
     // bwd(residuals, cotangents of float results) -> cotangents of float arguments.
     std::vector<Aval> backwardArgs(forwardResults.begin() + numResults, forwardResults.end());
     size_t numResiduals = backwardArgs.size();
-    for (const Aval &aval : floatsOf(callee.results))
+    for (const Aval &aval : tangentsOf(callee.results))
       backwardArgs.push_back(aval);
     TracedFunction backward = recorder.record("fn_bwd", backwardArgs, [&](const ArrayList &list) {
       ArrayList all(list.begin(), list.begin() + numResiduals);
@@ -127,14 +117,15 @@ ArrayList customVjpFlat(Where where, const ArrayList &args, FlatFunction f, Flat
       all.insert(all.end(), bars.begin(), bars.end());
       ArrayList results = bwd(all), kept;
       for (size_t i = 0; i < results.size(); ++i) {
-        if (!is_floating(recorder.avals[i].dtype))
+        std::optional<Aval> expected = tangentOf(recorder.avals[i]);
+        if (!expected)
           continue;
-        const Aval &expected = recorder.avals[i];
-        Array bar = results[i].has_value() ? results[i] : zeros(expected.shape, expected.dtype, where);
+        OpScope inner("custom_vjp", where);
+        Array bar = results[i].has_value() ? results[i] : zeroOf(inner, *expected);
         Aval got = avalOf(bar, "custom_vjp", where);
-        if (!got.sameType(expected))
+        if (!got.sameType(*expected))
           Call("custom_vjp", where)
-              .fail("expected bwd to return a cotangent of type " + describe(expected) + " for " + paths[i] + ", got " +
+              .fail("expected bwd to return a cotangent of type " + describe(*expected) + " for " + paths[i] + ", got " +
                         describe(got),
                     "give it the shape and element type of the argument");
         kept.push_back(bar);
@@ -173,7 +164,7 @@ ArrayList customJvpFlat(Where where, const ArrayList &args, FlatFunction f, Flat
 
     // rule(arguments, tangents of float arguments) -> results, tangents of float results.
     std::vector<Aval> ruleArgs = recorder.avals;
-    for (const Aval &aval : floatsOf(recorder.avals))
+    for (const Aval &aval : tangentsOf(recorder.avals))
       ruleArgs.push_back(aval);
     size_t numResults = callee.results.size();
     TracedFunction traced = recorder.record("fn_jvp", ruleArgs, [&](const ArrayList &list) {
@@ -189,12 +180,12 @@ ArrayList customJvpFlat(Where where, const ArrayList &args, FlatFunction f, Flat
                   "return std::pair(f(x), tangent)");
       ArrayList kept(results.begin(), results.begin() + numResults);
       for (size_t i = 0; i < numResults; ++i)
-        if (is_floating(callee.results[i].dtype))
+        if (tangentOf(callee.results[i]))
           kept.push_back(results[numResults + i]);
       return kept;
     });
     std::vector<Aval> expected = callee.results;
-    for (const Aval &aval : floatsOf(callee.results))
+    for (const Aval &aval : tangentsOf(callee.results))
       expected.push_back(aval);
     checkTypes(op, "the rule's results", expected, traced.results);
 

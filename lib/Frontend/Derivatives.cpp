@@ -19,20 +19,20 @@ namespace hjx::detail {
 static void checkWanted(const Call &call, const ArrayList &args, const std::vector<bool> &wanted,
                         const std::vector<std::string> &paths) {
   for (size_t i = 0; i < args.size(); ++i)
-    if (wanted[i] && !is_floating(avalOf(args[i], call.name(), call.where()).dtype))
+    if (wanted[i] && !tangentOf(avalOf(args[i], call.name(), call.where())))
       call.fail("expected floating arguments to differentiate, got " + describe(args[i]) + " in " + paths[i],
                 "convert it with astype(hjx::float32), or choose other arguments with hjx::argnums");
 }
 
 /// The function's results: a scalar, then values that only pass by.
 static ArrayList checkScalar(const Call &call, ArrayList results) {
-  const Aval value = avalOf(results.front(), call.name(), call.where());
+  const Aval value = arrayAvalOf(results.front(), call.name(), call.where());
   if (value.shape.ndim() != 0 || !is_floating(value.dtype))
     call.fail("expected a function that returns a floating scalar, got " + describe(value),
               value.shape.ndim() ? "reduce the result, for example with hjx::sum or hjx::mean; or use vjp"
                                  : "convert the result with astype(hjx::float32)");
   for (size_t i = 1; i < results.size(); ++i)
-    if (is_floating(results[i].dtype()))
+    if (avalOf(results[i], call.name(), call.where()).isFloatArray())
       results[i] = stop_gradient({results[i], call.where()});
   return results;
 }
@@ -45,20 +45,13 @@ ArrayList gradFlat(const char *name, Where where, const ArrayList &args, const s
     TracedFunction traced = op.session().recordFunction(
         "fn", avalsOf(args, op), [&](const ArrayList &leaves) { return checkScalar(op, f(leaves)); }, op);
     SmallVector<Value> operands = operandsOf(op, args, traced), cotangents;
-    SmallVector<Type> types;
+    for (const Aval &tangent : tangentsOf(traced.results)) // Of the scalar, and zeros for what passes by.
+      cotangents.push_back(cotangents.empty() ? splat(op, 1.0, tangent.dtype).value : op.frame().use(zeroOf(op, tangent), op));
     std::vector<Aval> avals = traced.results;
-    for (const Aval &aval : traced.results) {
-      types.push_back(typeOf(op, aval));
-      if (is_floating(aval.dtype))
-        cotangents.push_back(
-            splat(op, cotangents.empty() ? 1.0 : 0.0, aval.dtype, aval.shape.vec()).value);
-    }
     for (size_t i = 0; i < args.size(); ++i)
-      if (wanted[i]) {
-        avals.push_back(avalOf(args[i], op.name(), op.where()));
-        types.push_back(typeOf(op, avals.back()));
-      }
-    auto vjp = ir::VjpOp::create(op.builder(), types, traced.name(), operands, cotangents,
+      if (wanted[i])
+        avals.push_back(*tangentOf(avalOf(args[i], op.name(), op.where())));
+    auto vjp = ir::VjpOp::create(op.builder(), typesOf(op, avals), traced.name(), operands, cotangents,
                                  activeAttr(op, wanted, operands.size()));
     return wrapAll(op, vjp.getResults(), avals);
   });
@@ -77,16 +70,9 @@ static ArrayList emitJvp(OpScope &op, const TracedFunction &traced, const ArrayL
     if (tangent.has_value())
       dots.push_back(op.use(tangent).value);
   }
-  SmallVector<Type> types;
-  for (const Aval &aval : traced.results)
-    types.push_back(typeOf(op, aval));
   std::vector<Aval> avals = traced.results;
-  for (const Aval &aval : traced.results)
-    if (is_floating(aval.dtype)) {
-      types.push_back(typeOf(op, aval));
-      avals.push_back(aval);
-    }
-  auto jvp = ir::JvpOp::create(op.builder(), types, symbolOf(traced.function), operands, dots,
+  llvm::append_range(avals, tangentsOf(traced.results));
+  auto jvp = ir::JvpOp::create(op.builder(), typesOf(op, avals), symbolOf(traced.function), operands, dots,
                                activeAttr(op, active, operands.size()));
   return wrapAll(op, jvp.getResults(), avals);
 }
@@ -110,13 +96,15 @@ static ArrayList checkDots(const Call &call, const std::vector<Aval> &avals, Arr
       continue;
     std::string place = paths ? " for " + (*paths)[i] : "";
     Aval got = avalOf(dots[i], call.name(), call.where());
-    if (!is_floating(avals[i].dtype))
+    std::optional<Aval> expected = tangentOf(avals[i]);
+    if (!expected)
       call.fail(std::string("expected no ") + what + place + ", which is " + describe(avals[i]) + ", got " + describe(got),
                 "integers have no derivative: pass hjx::Array()");
-    if (got.isWeak && got.dtype != avals[i].dtype && got.shape == avals[i].shape)
-      dots[i] = astype({dots[i], call.where()}, avals[i].dtype);
-    else if (!got.sameType(avals[i]))
-      call.fail(std::string("expected a ") + what + " of type " + describe(avals[i]) + place + ", got " + describe(got),
+    bool isNumber = got.isWeak && got.isArray() && expected->isArray() && got.shape == expected->shape;
+    if (isNumber && got.dtype != expected->dtype)
+      dots[i] = astype({dots[i], call.where()}, expected->dtype);
+    else if (!got.sameType(*expected))
+      call.fail(std::string("expected a ") + what + " of type " + describe(*expected) + place + ", got " + describe(got),
                 "give it the shape and element type of the value it belongs to");
   }
   return dots;
@@ -146,7 +134,7 @@ ArrayList jvpFlat(Where where, const ArrayList &primals, const ArrayList &tangen
     ArrayList primals(args.begin(), args.begin() + args.size() / 2), dots(args.begin() + args.size() / 2, args.end());
     TracedFunction traced = op.session().recordFunction("fn", avalsOf(primals, op), f, op);
     numResults = traced.results.size();
-    hasDot = areFloats(traced.results);
+    hasDot = haveTangents(traced.results);
     return emitJvp(op, traced, primals, dots);
   });
   ArrayList resultDots = spread(results, hasDot, numResults);
@@ -172,22 +160,6 @@ struct LinearMap {
   Array linear; // Of the program; without value when nothing was recording.
 };
 
-static std::vector<Aval> floatsOf(const std::vector<Aval> &avals) {
-  std::vector<Aval> floats;
-  for (const Aval &aval : avals)
-    if (is_floating(aval.dtype))
-      floats.push_back(aval);
-  return floats;
-}
-
-static SmallVector<Type> typesOf(OpScope &op, ArrayRef<Aval> avals, ArrayRef<Aval> more = {}) {
-  SmallVector<Type> types;
-  for (ArrayRef<Aval> list : {avals, more})
-    for (const Aval &aval : list)
-      types.push_back(typeOf(op, aval));
-  return types;
-}
-
 LinearMapRef linearizeFlat(const char *name, Where where, const ArrayList &primals, OwnedFunction f, ArrayList &results) {
   Call call(name, where);
   auto map = std::make_shared<LinearMap>(LinearMap{call, f, primals, avalsOf(primals, call)});
@@ -203,11 +175,11 @@ LinearMapRef linearizeFlat(const char *name, Where where, const ArrayList &prima
   TracedFunction traced = op.session().recordFunction("fn", map->primalAvals, f, op);
   map->resultAvals = traced.results;
   SmallVector<Value> operands = operandsOf(op, primals, traced);
-  SmallVector<Type> types = typesOf(op, map->resultAvals);
-  types.push_back(ir::LinearType::get(&op.context(), FunctionType::get(&op.context(), typesOf(op, floatsOf(map->primalAvals)),
-                                                                       typesOf(op, floatsOf(map->resultAvals)))));
+  SmallVector<mlir::Type> types = typesOf(op, map->resultAvals);
+  types.push_back(ir::LinearType::get(&op.context(), FunctionType::get(&op.context(), typesOf(op, tangentsOf(map->primalAvals)),
+                                                                       typesOf(op, tangentsOf(map->resultAvals)))));
   auto linearize = ir::LinearizeOp::create(op.builder(), types, symbolOf(traced.function), operands,
-                                           activeAttr(op, areFloats(map->primalAvals), operands.size()));
+                                           activeAttr(op, haveTangents(map->primalAvals), operands.size()));
   results = wrapAll(op, linearize.getResults().drop_back(), map->resultAvals);
   map->linear = op.wrap({linearize.getResults().back()});
   return map;
@@ -220,12 +192,12 @@ static std::optional<Value> linearHere(OpScope &op, const LinearMap &map) {
   return op.use(map.linear).value;
 }
 
-/// Tangents or cotangents of the floats; absent ones are zeros.
+/// Tangents or cotangents of the leaves that have them; absent ones are zeros.
 static ArrayList withZeros(OpScope &op, const std::vector<Aval> &avals, const ArrayList &dots) {
   ArrayList list;
   for (size_t i = 0; i < dots.size(); ++i)
-    if (is_floating(avals[i].dtype))
-      list.push_back(dots[i].has_value() ? dots[i] : zeros(avals[i].shape, avals[i].dtype, op.where()));
+    if (std::optional<Aval> tangent = tangentOf(avals[i]))
+      list.push_back(dots[i].has_value() ? dots[i] : zeroOf(op, *tangent));
   return list;
 }
 
@@ -237,7 +209,7 @@ ArrayList push(const LinearMapRef &ref, const ArrayList &tangents) {
   ArrayList results = stagePresent(map.call.name(), map.call.where(), args, [&](const ArrayList &args) {
     OpScope op(map.call.name(), map.call.where());
     ArrayList primals(args.begin(), args.begin() + numPrimals), dots(args.begin() + numPrimals, args.end());
-    std::vector<Aval> outAvals = floatsOf(map.resultAvals);
+    std::vector<Aval> outAvals = tangentsOf(map.resultAvals);
     if (std::optional<Value> linear = linearHere(op, map)) {
       SmallVector<Value> values = valuesOf(op, withZeros(op, map.primalAvals, dots));
       auto apply = ir::ApplyLinearOp::create(op.builder(), typesOf(op, outAvals), *linear, values);
@@ -247,7 +219,7 @@ ArrayList push(const LinearMapRef &ref, const ArrayList &tangents) {
     ArrayList all = emitJvp(op, traced, primals, dots);
     return ArrayList(all.begin() + map.resultAvals.size(), all.end());
   });
-  return spread(results, areFloats(map.resultAvals));
+  return spread(results, haveTangents(map.resultAvals));
 }
 
 ArrayList pull(const LinearMapRef &ref, const ArrayList &cotangents, const std::vector<std::string> &paths, Where where) {
@@ -259,7 +231,7 @@ ArrayList pull(const LinearMapRef &ref, const ArrayList &cotangents, const std::
   ArrayList results = stagePresent(call.name(), where, args, [&](const ArrayList &args) {
     OpScope op(call.name(), where);
     ArrayList primals(args.begin(), args.begin() + numPrimals), bars(args.begin() + numPrimals, args.end());
-    std::vector<Aval> outAvals = floatsOf(map.primalAvals);
+    std::vector<Aval> outAvals = tangentsOf(map.primalAvals);
     SmallVector<Value> values = valuesOf(op, withZeros(op, map.resultAvals, bars));
     if (std::optional<Value> linear = linearHere(op, map)) {
       auto apply = ir::ApplyTransposeOp::create(op.builder(), typesOf(op, outAvals), *linear, values);
@@ -268,10 +240,10 @@ ArrayList pull(const LinearMapRef &ref, const ArrayList &cotangents, const std::
     TracedFunction traced = op.session().recordFunction("fn", map.primalAvals, map.function, op);
     SmallVector<Value> operands = operandsOf(op, primals, traced);
     auto vjp = ir::VjpOp::create(op.builder(), typesOf(op, map.resultAvals, outAvals), traced.name(), operands,
-                                 values, activeAttr(op, areFloats(map.primalAvals), operands.size()));
+                                 values, activeAttr(op, haveTangents(map.primalAvals), operands.size()));
     return wrapAll(op, vjp.getResults().drop_front(map.resultAvals.size()), outAvals);
   });
-  return spread(results, areFloats(map.primalAvals));
+  return spread(results, haveTangents(map.primalAvals));
 }
 
 //===----------------------------------------------------------------------===//

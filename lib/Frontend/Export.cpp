@@ -38,7 +38,7 @@ ArrayList hjx::detail::evalShape(Where where, const ArrayList &args, FlatFunctio
   Session session(Constants::Embed);
   ArrayList shapes;
   for (const Aval &aval : session.recordMain(args, f, Call("eval_shape", where)))
-    shapes.push_back(abstract(aval.shape, aval.dtype, where));
+    shapes.push_back(makeAbstract(aval, where));
   return shapes;
 }
 

@@ -31,16 +31,48 @@ static void append(std::string &key, T value) {
   key.append(reinterpret_cast<const char *>(&value), sizeof(value));
 }
 
-void JitCall::leaf(Array &array) {
-  const std::shared_ptr<ArrayImpl> &impl = Access::get(array);
-  key += impl ? static_cast<char>(impl->dtype) + 1 : 0;
-  if (impl) {
-    key += impl->isWeak;
-    append(key, impl->shape.ndim());
-    for (int64_t size : impl->shape)
-      append(key, size);
+static void append(std::string &key, const Shape &shape) {
+  append(key, shape.ndim());
+  for (int64_t size : shape)
+    append(key, size);
+}
+
+static void append(std::string &key, const std::string &text) {
+  append(key, text.size());
+  key += text;
+}
+
+// Types begin with a byte that is 0 for no value, 127 for a hi-type, else an array's element type.
+static void append(std::string &key, const hjx::Type &type);
+
+static void append(std::string &key, const HiTypeData &type) {
+  key += '\x7f';
+  append(key, type.name);
+  append(key, type.params.size());
+  for (const TypeParam &param : type.params) {
+    append(key, param.index());
+    std::visit([&](const auto &value) { append(key, value); }, param);
   }
+}
+
+static void append(std::string &key, DType dtype, const Shape &shape) {
+  key += static_cast<char>(dtype) + 1;
+  append(key, shape);
+}
+
+static void append(std::string &key, const hjx::Type &type) {
+  type.is_array() ? append(key, type.dtype(), type.shape()) : append(key, *Access::data(type));
+}
+
+void JitCall::leaf(Array &array) {
   leaves.push_back(array);
+  if (!array.has_value()) {
+    key += '\0';
+    return;
+  }
+  const ArrayImpl &impl = Access::alive(array, "jit", where);
+  impl.hi ? append(key, *impl.hi) : append(key, impl.dtype, impl.shape);
+  key += static_cast<char>(impl.isWeak + 2 * impl.isRef);
 }
 
 void JitCall::begin(NodeKind kind, const char *, size_t count) {
@@ -63,7 +95,7 @@ void JitCall::text(std::string_view value) {
 struct JitProgram {
   std::shared_ptr<const Executable> executable;
   std::vector<Array> lifted;
-  std::vector<Aval> results;
+  std::vector<Layout> results;
   std::shared_ptr<const void> prototype;
   /// Leaves that the call consumes, and for each result the argument that stores it or -1.
   std::vector<size_t> donated;
@@ -240,7 +272,8 @@ static std::shared_ptr<const JitProgram> compileCall(JitCache &cache, JitCall &c
   reportRetrace(cache, call, reason);
 
   Session session(Constants::Refuse);
-  program->results = session.recordMain(call.leaves, record, jit);
+  for (const Aval &aval : session.recordMain(call.leaves, record, jit))
+    program->results.push_back(layoutOf(aval, jit));
   program->prototype = prototype;
   program->donated = donatedLeaves(cache, call);
   auto main = session.module().lookupSymbol<func::FuncOp>("main");
@@ -258,46 +291,54 @@ static std::shared_ptr<const JitProgram> compileCall(JitCache &cache, JitCall &c
 // Calling
 //===----------------------------------------------------------------------===//
 
-/// Marks an argument as consumed and returns its storage, which the caller may write to if nobody
-/// else holds it.
-static Storage consume(const Array &array, Where where) {
-  ArrayImpl &impl = *Access::get(array);
-  Storage storage = std::exchange(impl.storage, nullptr);
+/// Marks an argument as consumed and moves its storages, which the caller may write to if nobody
+/// else holds them, behind `storages`.
+static void consume(const Array &leaf, Where where, SmallVectorImpl<Storage> &storages) {
+  ArrayImpl &impl = *Access::get(leaf);
+  if (impl.isDonated)
+    fail(where, "jit", (impl.isArray() ? "the array " : "the value ") + describe(leaf) + " is donated twice in one call",
+         "pass a copy for one of the arguments");
+  if (impl.storage)
+    storages.push_back(std::exchange(impl.storage, nullptr));
+  if (impl.parts)
+    for (const Array &part : *impl.parts)
+      consume(part, where, storages);
   impl.donatedAt = where;
   impl.isDonated = true;
-  return storage;
 }
 
 static ArrayList runProgram(const JitProgram &program, const ArrayList &leaves, Where where) {
+  Call call("jit", where);
   SmallVector<const void *> inputs;
+  SmallVector<size_t> firstInput; // Of each leaf: hi values are as many as they have components.
   for (const ArrayList *list : {&leaves, &program.lifted})
-    for (const Array &array : *list)
-      inputs.push_back(storageOf(array, "jit", where)->data());
+    for (const Array &leaf : *list) {
+      firstInput.push_back(inputs.size());
+      appendPointers(leaf, call, inputs);
+    }
   // Consumed once every argument has been looked at: one array may come twice.
-  SmallVector<Storage> donated(leaves.size());
-  for (size_t i : program.donated) {
-    if (Access::get(leaves[i])->isDonated)
-      fail(where, "jit", "the array " + describe(leaves[i]) + " is donated twice in one call",
-           "pass a copy for one of the arguments");
-    donated[i] = consume(leaves[i], where);
-  }
+  SmallVector<SmallVector<Storage, 1>> donated(leaves.size());
+  for (size_t i : program.donated)
+    consume(leaves[i], where, donated[i]);
   ArrayList results;
   SmallVector<void *> outputs;
-  for (auto [i, aval] : llvm::enumerate(program.results)) {
-    Storage storage;
-    if (int argument = program.aliases[i]; argument >= 0) {
-      storage = std::move(donated[argument]);
-      if (storage.use_count() > 1) { // Shared with a reshaped array: that one keeps it.
+  for (auto [layout, argument] : llvm::zip_equal(program.results, program.aliases)) {
+    size_t component = 0;
+    auto makeStorage = [&](const Aval &aval) {
+      Storage storage = argument < 0 ? nullptr : std::move(donated[argument][component]);
+      if (!storage) {
+        storage = allocate(aval, where);
+      } else if (storage.use_count() > 1) { // Shared with a reshaped array: that one keeps it.
         Storage copy = allocate(aval, where);
         std::memcpy(copy->data(), storage->data(), storage->sizeBytes());
         storage = std::move(copy);
-        inputs[argument] = storage->data();
+        inputs[firstInput[argument] + component] = storage->data();
       }
-    } else {
-      storage = allocate(aval, where);
-    }
-    outputs.push_back(storage->data());
-    results.push_back(makeConcrete(aval, std::move(storage), where));
+      ++component;
+      outputs.push_back(storage->data());
+      return storage;
+    };
+    results.push_back(assemble(layout, makeStorage, where));
   }
   absl::Status status = program.executable->run(absl::MakeConstSpan(inputs.data(), inputs.size()),
                                                 absl::MakeSpan(outputs.data(), outputs.size()));

@@ -15,12 +15,8 @@ struct OpScope::Eager {
   Frame frame;
 
   explicit Eager(Where where)
-      : session(Constants::LiftAll, &eagerContext()), frame(session, Frame::Kind::Function, {}, where) {
+      : session(Constants::LiftAll, &threadContext()), frame(session, Frame::Kind::Function, {}, where) {
     session.rootFrame = &frame;
-  }
-  static MLIRContext &eagerContext() {
-    static thread_local std::shared_ptr<MLIRContext> context = makeContext();
-    return *context;
   }
 };
 
@@ -48,6 +44,7 @@ void OpScope::failWithDiagnostics() {
 }
 
 Operand OpScope::use(const Array &array) {
+  Access::checked(array, opName, place);
   Value value = frame().use(array, *this);
   return {value, Access::get(array)->isWeak};
 }
@@ -55,7 +52,7 @@ Operand OpScope::use(const Array &array) {
 Array OpScope::wrap(const Operand &operand) { return frame().wrap(operand.value, operand.isWeak, place); }
 
 Operation *OpScope::create(OperationState &state) {
-  for (Type type : state.types)
+  for (mlir::Type type : state.types)
     if (auto array = dyn_cast<RankedTensorType>(type))
       checkShape(Shape(array.getShape().begin(), array.getShape().end()), opName, place);
   Operation *op = builder().create(state);
@@ -77,7 +74,7 @@ std::vector<Array> OpScope::finish(std::vector<Array> results) {
   for (const Array &result : results) {
     if (!result.is_traced() && results.size() == 1)
       return results; // Nothing was computed.
-    values.push_back(use(result).value);
+    values.push_back(frame().use(result, *this));
     avals.push_back(avalOf(result, opName, place));
   }
   func::ReturnOp::create(builder(), values);

@@ -157,6 +157,12 @@ std::string hjx::to_string(const Array &array) {
     return "Array(" + describe(array) + ", donated)";
   if (!impl->storage && impl->literal)
     return print(*impl->literal);
+  if (impl->parts) { // q8[2,3]([[42 85 127] ..], ..)
+    std::string parts;
+    for (const Array &part : *impl->parts)
+      parts += (parts.empty() ? "" : ", ") + to_string(part);
+    return describe(array) + "(" + parts + ")";
+  }
   if (!impl->storage)
     return impl->value ? "Traced<" + describe(array) + ">" : "Abstract<" + describe(array) + ">";
   Aval aval{impl->dtype, impl->shape};

@@ -29,15 +29,58 @@ std::vector<Aval> avalsOf(const ArrayList &arrays, const Call &call) {
 }
 
 SmallVector<Value> valuesOf(OpScope &op, const ArrayList &arrays) {
-  return llvm::map_to_vector(arrays, [&](const Array &array) { return op.use(array).value; });
+  return llvm::map_to_vector(arrays, [&](const Array &array) { return op.frame().use(array, op); });
 }
 
-std::vector<bool> areFloats(ArrayRef<Aval> avals) {
+SmallVector<mlir::Type> typesOf(OpScope &op, ArrayRef<Aval> avals, ArrayRef<Aval> more) {
+  SmallVector<mlir::Type> types;
+  for (ArrayRef<Aval> list : {avals, more})
+    for (const Aval &aval : list)
+      types.push_back(typeOf(op, aval));
+  return types;
+}
+
+//===----------------------------------------------------------------------===//
+// Questions that the dialect answers for every type
+//===----------------------------------------------------------------------===//
+
+std::optional<Aval> tangentOf(const Aval &aval) {
+  if (aval.isArray())
+    return aval.isFloatArray() ? std::optional(Aval(aval.dtype, aval.shape)) : std::nullopt;
+  mlir::Type tangent = ir::tangentOf(typeOf(aval, &threadContext()));
+  return tangent ? std::optional(avalOf(tangent)) : std::nullopt;
+}
+
+std::vector<bool> haveTangents(ArrayRef<Aval> avals) {
   std::vector<bool> mask;
   for (const Aval &aval : avals)
-    mask.push_back(is_floating(aval.dtype));
+    mask.push_back(tangentOf(aval).has_value());
   return mask;
 }
+
+std::vector<Aval> tangentsOf(ArrayRef<Aval> avals) {
+  std::vector<Aval> tangents;
+  for (const Aval &aval : avals)
+    if (std::optional<Aval> tangent = tangentOf(aval))
+      tangents.push_back(*tangent);
+  return tangents;
+}
+
+Array zeroOf(OpScope &op, const Aval &tangent) {
+  Value zero = ir::makeZero(op.builder(), typeOf(op, tangent));
+  op.checkDiagnostics();
+  return op.wrap({zero});
+}
+
+static Aval changeLeading(OpScope &op, const Aval &aval, int64_t length, decltype(ir::decLeading) &change) {
+  auto type = change(typeOf(op, aval), length, [&] { return emitError(op.builder().getLoc()); });
+  if (failed(type))
+    op.failWithDiagnostics();
+  return avalOf(*type, aval.isWeak);
+}
+
+Aval dropLeading(OpScope &op, const Aval &aval, int64_t length) { return changeLeading(op, aval, length, ir::decLeading); }
+Aval addLeading(OpScope &op, const Aval &aval, int64_t length) { return changeLeading(op, aval, length, ir::incLeading); }
 
 ArrayList wrapAll(OpScope &op, ValueRange values, ArrayRef<Aval> avals) {
   ArrayList arrays;

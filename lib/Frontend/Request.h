@@ -13,8 +13,16 @@ std::vector<Aval> avalsOf(const ArrayList &arrays, const Call &call);
 /// The values of `arrays` in the current frame.
 llvm::SmallVector<mlir::Value> valuesOf(OpScope &op, const ArrayList &arrays);
 
-/// Whether each array has a tangent.
-std::vector<bool> areFloats(llvm::ArrayRef<Aval> avals);
+/// The type of a leaf's tangent and cotangent; none for integers, bools and keys.
+std::optional<Aval> tangentOf(const Aval &aval);
+/// Whether each leaf has a tangent, and the types of those that are there.
+std::vector<bool> haveTangents(llvm::ArrayRef<Aval> avals);
+std::vector<Aval> tangentsOf(llvm::ArrayRef<Aval> avals);
+/// The zero of a tangent type, traced.
+Array zeroOf(OpScope &op, const Aval &tangent);
+/// One of `length` slices along the leading axis, and such slices stacked.
+Aval dropLeading(OpScope &op, const Aval &aval, int64_t length);
+Aval addLeading(OpScope &op, const Aval &aval, int64_t length);
 
 /// Traced arrays of values with the given types.
 ArrayList wrapAll(OpScope &op, mlir::ValueRange values, llvm::ArrayRef<Aval> avals);
@@ -28,5 +36,6 @@ mlir::DenseBoolArrayAttr activeAttr(OpScope &op, const std::vector<bool> &mask, 
 mlir::FlatSymbolRefAttr symbolOf(mlir::func::FuncOp function);
 
 inline mlir::Type typeOf(OpScope &op, const Aval &aval) { return typeOf(aval, &op.context()); }
+llvm::SmallVector<mlir::Type> typesOf(OpScope &op, llvm::ArrayRef<Aval> avals, llvm::ArrayRef<Aval> more = {});
 
 } // namespace hjx::detail

@@ -8,6 +8,18 @@
 
 namespace hjx::detail {
 
+/// What a value of a type is made of in memory: one array, or the components of a hi value, or what
+/// a ref holds.
+struct Layout {
+  Aval aval;
+  std::vector<Layout> parts;
+};
+Layout layoutOf(const Aval &aval, const Call &call);
+/// A concrete leaf; `makeStorage` is called for each of its arrays in order.
+Array assemble(const Layout &layout, llvm::function_ref<Storage(const Aval &)> makeStorage, Where where);
+/// The memory of a concrete leaf's arrays in order.
+void appendPointers(const Array &leaf, const Call &call, llvm::SmallVectorImpl<const void *> &pointers);
+
 /// Throws what the compiler said, in the user's words.
 [[noreturn]] void failToCompile(const Call &call, const absl::Status &status);
 

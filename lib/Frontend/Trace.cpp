@@ -15,7 +15,7 @@ static thread_local Frame *currentFrame = nullptr;
 // Types
 //===----------------------------------------------------------------------===//
 
-Type elementTypeOf(DType dtype, MLIRContext *context) {
+mlir::Type elementTypeOf(DType dtype, MLIRContext *context) {
   switch (dtype) {
   case DType::bool_:
     return IntegerType::get(context, 1);
@@ -43,7 +43,7 @@ Type elementTypeOf(DType dtype, MLIRContext *context) {
   return {};
 }
 
-DType dtypeOf(Type element) {
+DType dtypeOf(mlir::Type element) {
   if (isa<ir::KeyType>(element))
     return DType::key;
   if (element.isF16())
@@ -62,11 +62,54 @@ DType dtypeOf(Type element) {
   return static_cast<DType>(static_cast<int>(first) + log2Bytes);
 }
 
-RankedTensorType typeOf(const Aval &aval, MLIRContext *context) {
+RankedTensorType arrayTypeOf(const Aval &aval, MLIRContext *context) {
   return RankedTensorType::get(aval.shape.vec(), elementTypeOf(aval.dtype, context));
 }
 
-Aval avalOf(Type type, bool isWeak) {
+static Attribute paramOf(const TypeParam &param, MLIRContext *context) {
+  if (auto *type = std::get_if<hjx::Type>(&param))
+    return TypeAttr::get(typeOf(*type, context));
+  if (auto *text = std::get_if<std::string>(&param))
+    return StringAttr::get(context, *text);
+  return DenseI64ArrayAttr::get(context, std::get<Shape>(param).vec());
+}
+
+mlir::Type typeOf(const Aval &aval, MLIRContext *context) {
+  mlir::Type type;
+  if (aval.hi) {
+    const ir::HiTypeDef *def = ir::HiRegistry::get().findType(aval.hi->name);
+    if (!def)
+      fail(Where(), aval.hi->name, "expected a registered hi-type, got an unknown one; known hi-types: " + ir::HiRegistry::get().typeNames(),
+           "write HJX_REGISTER_TYPE(Class) after the class of the type");
+    auto params = llvm::map_to_vector(aval.hi->params, [&](const TypeParam &param) { return paramOf(param, context); });
+    type = ir::HiType::get(context, def, params);
+  } else {
+    type = arrayTypeOf(aval, context);
+  }
+  return aval.isRef ? ir::RefType::get(type) : type;
+}
+
+static TypeParam paramOf(Attribute param) {
+  if (auto type = dyn_cast<TypeAttr>(param))
+    return avalOf(type.getValue()).type();
+  if (auto text = dyn_cast<StringAttr>(param))
+    return text.str();
+  ArrayRef<int64_t> shape = cast<DenseI64ArrayAttr>(param).asArrayRef();
+  return Shape(shape.begin(), shape.end());
+}
+
+Aval avalOf(mlir::Type type, bool isWeak) {
+  if (auto ref = dyn_cast<ir::RefType>(type)) {
+    Aval aval = avalOf(ref.getValueType());
+    aval.isRef = true;
+    return aval;
+  }
+  if (auto hi = dyn_cast<ir::HiType>(type)) {
+    std::vector<TypeParam> params;
+    for (Attribute param : hi.getParams())
+      params.push_back(paramOf(param));
+    return hjx::Type(hi.getDef()->name().str(), std::move(params));
+  }
   auto array = cast<RankedTensorType>(type);
   return {dtypeOf(array.getElementType()), Shape(array.getShape().begin(), array.getShape().end()), isWeak};
 }
@@ -117,15 +160,10 @@ std::vector<Array> Frame::arguments() const {
 }
 
 Array Frame::wrap(Value value, bool isWeak, Where where) {
-  auto impl = std::make_shared<ArrayImpl>();
-  Aval aval = isa<ir::LinearType>(value.getType()) ? Aval() : avalOf(value.getType(), isWeak);
-  impl->dtype = aval.dtype;
-  impl->shape = std::move(aval.shape);
-  impl->isWeak = isWeak;
-  impl->where = where;
-  impl->trace = tag;
-  impl->value = value.getAsOpaquePointer();
-  return Access::make(std::move(impl));
+  Array leaf = makeAbstract(isa<ir::LinearType>(value.getType()) ? Aval() : avalOf(value.getType(), isWeak), where);
+  Access::get(leaf)->trace = tag;
+  Access::get(leaf)->value = value.getAsOpaquePointer();
+  return leaf;
 }
 
 bool Frame::encloses(const Frame *inner) const {
@@ -167,14 +205,14 @@ Value Frame::capture(Value value, Frame &owner) {
 }
 
 static Value embed(const ArrayImpl &impl, Frame &frame, const Call &call) {
-  RankedTensorType type = typeOf({impl.dtype, impl.shape}, &frame.session.context());
+  RankedTensorType type = arrayTypeOf({impl.dtype, impl.shape}, &frame.session.context());
   llvm::ArrayRef<char> bytes(impl.storage->as<char>(), impl.storage->sizeBytes());
   frame.builder.setLoc(locationOf(call.where(), &frame.session.context()));
   if (impl.dtype == DType::key) {
     Aval words{DType::uint32, impl.shape};
     std::vector<int64_t> sizes = impl.shape.vec();
     sizes.push_back(2);
-    RankedTensorType wordsType = typeOf({DType::uint32, Shape(sizes)}, &frame.session.context());
+    RankedTensorType wordsType = arrayTypeOf({DType::uint32, Shape(sizes)}, &frame.session.context());
     Value raw = ir::ConstantOp::create(frame.builder, wordsType, DenseElementsAttr::getFromRawBuffer(wordsType, bytes));
     return ir::RandomWrapOp::create(frame.builder, raw);
   }
@@ -188,7 +226,7 @@ static Value embed(const ArrayImpl &impl, Frame &frame, const Call &call) {
 }
 
 Value Frame::use(const Array &array, const Call &call) {
-  ArrayImpl &impl = Access::checked(array, call.name(), call.where());
+  ArrayImpl &impl = Access::leaf(array, call.name(), call.where());
   if (impl.value) {
     Frame *owner = impl.trace->frame;
     if (!owner || !owner->encloses(this))
@@ -197,15 +235,29 @@ Value Frame::use(const Array &array, const Call &call) {
     return capture(Value::getFromOpaquePointer(impl.value), *owner);
   }
   if (!impl.isConcrete())
-    call.fail("expected an array with numbers, got the abstract " + describe(array),
-            "pass it to the traced function as an argument");
-  (void)storageOf(array, call.name(), call.where()); // Throws for a number that does not fit its type.
+    call.fail(std::string("expected ") + (impl.isArray() ? "an array with numbers" : "a concrete value") + ", got the abstract " +
+                  describe(array),
+              "pass it to the traced function as an argument");
+  return useConcrete(array, call);
+}
+
+Value Frame::useConcrete(const Array &array, const Call &call) {
+  ArrayImpl &impl = *Access::get(array);
+  if (impl.isRef) // A cell is never a constant.
+    return capture(session.lift(array), *session.rootFrame);
+  if (impl.isArray())
+    (void)storageOf(array, call.name(), call.where()); // Throws for a number that does not fit its type.
 
   bool isOlder = impl.serial <= session.startSerial;
   if (session.constants == Constants::Refuse && isOlder && !impl.isFrozen)
     call.fail("the concrete " + describe(array) + " is not an argument of the function that jit compiles; "
             "its value of now would be compiled in and later changes would go unseen",
             "pass it as an argument, or freeze it: hjx::constant(x)");
+  if (impl.hi) { // Its components are what is captured or embedded.
+    auto components = llvm::map_to_vector(*impl.parts, [&](const Array &part) { return useConcrete(part, call); });
+    builder.setLoc(locationOf(call.where(), &session.context()));
+    return ir::RaiseOp::create(builder, typeOf(avalOf(array, call.name(), call.where()), &session.context()), components);
+  }
   bool embedded = session.constants == Constants::Embed ||
                   (session.constants != Constants::LiftAll && !isOlder && impl.shape.size() == 1);
   if (embedded)
@@ -221,6 +273,11 @@ std::shared_ptr<MLIRContext> makeContext() {
   auto context = std::make_shared<MLIRContext>(MLIRContext::Threading::DISABLED);
   context->loadDialect<ir::HjxDialect, func::FuncDialect>();
   return context;
+}
+
+MLIRContext &threadContext() {
+  static thread_local std::shared_ptr<MLIRContext> context = makeContext();
+  return *context;
 }
 
 Session::Session(Constants constants, MLIRContext *context)

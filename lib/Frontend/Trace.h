@@ -45,8 +45,10 @@ enum class Constants {
 //===----------------------------------------------------------------------===//
 
 mlir::Type elementTypeOf(DType dtype, mlir::MLIRContext *context);
-mlir::RankedTensorType typeOf(const Aval &aval, mlir::MLIRContext *context);
+mlir::Type typeOf(const Aval &aval, mlir::MLIRContext *context);
+mlir::RankedTensorType arrayTypeOf(const Aval &aval, mlir::MLIRContext *context);
 DType dtypeOf(mlir::Type element);
+/// What a value of an array type, a hi-type or a ref type is.
 Aval avalOf(mlir::Type type, bool isWeak = false);
 mlir::Location locationOf(Where where, mlir::MLIRContext *context);
 
@@ -86,11 +88,11 @@ public:
 
   /// The arguments as traced arrays, captures left out.
   std::vector<Array> arguments() const;
-  /// The value of `array` in this frame: its own, captured, or a constant.
-  mlir::Value use(const Array &array, const Call &call);
+  /// The value of a leaf in this frame: its own, captured, or a constant.
+  mlir::Value use(const Array &leaf, const Call &call);
   /// True for a traced array of this very frame.
   bool owns(const Array &array) const { return Access::get(array)->trace == tag; }
-  /// A traced array for a value of this frame.
+  /// A traced leaf for a value of this frame.
   Array wrap(mlir::Value value, bool isWeak, Where where);
   /// The argument that stands for `outer`, a value of the parent frame.
   mlir::Value captureFromParent(mlir::Value outer);
@@ -111,6 +113,7 @@ public:
   mlir::ImplicitLocOpBuilder builder;
 
 private:
+  mlir::Value useConcrete(const Array &leaf, const Call &call);
   mlir::Value capture(mlir::Value value, Frame &owner);
   bool encloses(const Frame *inner) const;
 
@@ -154,9 +157,9 @@ public:
 
   /// True if `value` of `frame` stands for a concrete array.
   bool isLifted(mlir::Value value, const Frame &frame) const;
-  /// Concrete arrays that @main takes after its arguments.
+  /// Concrete arrays and refs that @main takes after its arguments.
   const std::vector<Array> &lifted() const { return liftedArrays; }
-  /// The value in the root frame of a concrete array.
+  /// The value in the root frame of a concrete array or ref.
   mlir::Value lift(const Array &array);
 
   mlir::MLIRContext &context() { return *mlirContext; }
@@ -183,5 +186,8 @@ private:
 
 /// A context with the dialects that recording needs.
 std::shared_ptr<mlir::MLIRContext> makeContext();
+/// One for each thread: for questions about types, and for eager operations, which would else spend
+/// their time on making contexts.
+mlir::MLIRContext &threadContext();
 
 } // namespace hjx::detail

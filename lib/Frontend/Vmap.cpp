@@ -80,6 +80,10 @@ MappedArguments readMapped(const Call &call, const ArrayList &args, const std::v
       mapped.slices.push_back(aval);
       continue;
     }
+    if (!aval.isArray())
+      call.fail("expected hjx::none for " + paths[i] + ", got the axis " + std::to_string(inAxes[i]) + " for the non-array type " +
+                    describe(aval),
+                "share it");
     int64_t axis = normalizeAxis(call, inAxes[i], aval.shape.ndim(), paths[i] + ", " + describe(aval));
     int64_t size = aval.shape[axis];
     if (mapped.size >= 0 && size != mapped.size)
@@ -111,12 +115,16 @@ ArrayList vmapFlat(Where where, const ArrayList &args, const std::vector<int> &i
     SmallVector<Value> operands = operandsOf(op, args, traced);
     SmallVector<int64_t> in(mapped.axes), out;
     in.resize(operands.size(), -1); // Captures are shared.
-    SmallVector<Type> types;
+    SmallVector<mlir::Type> types;
     std::vector<Aval> avals = traced.results;
     for (size_t i = 0; i < avals.size(); ++i) {
       if (outAxes[i] == kUnmapped) {
         out.push_back(-1);
       } else {
+        if (!avals[i].isArray())
+          op.fail("expected hjx::none for a result, got the axis " + std::to_string(outAxes[i]) + " for the non-array type " +
+                      describe(avals[i]),
+                  "return its components");
         int64_t rank = avals[i].shape.ndim() + 1;
         out.push_back(normalizeAxis(op, outAxes[i], rank, "a result of " + plural(rank, "axis", "axes")));
         std::vector<int64_t> shape = avals[i].shape.vec();
