@@ -193,7 +193,8 @@ struct MergeScanParts : OpRewritePattern<ScanOp> {
       auto [known, isNew] = seen.try_emplace(yielded, ys);
       if (ys.use_empty())
         continue;
-      Value outside = isNew ? knownOutside(scan, yielded, cast<RankedTensorType>(ys.getType()), rewriter) : known->second;
+      auto array = dyn_cast<RankedTensorType>(ys.getType());
+      Value outside = !isNew ? known->second : array ? knownOutside(scan, yielded, array, rewriter) : Value();
       if (!outside)
         continue;
       rewriter.replaceAllUsesWith(ys, outside);

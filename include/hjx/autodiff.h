@@ -106,11 +106,7 @@ private:
   /// The gradient of one argument is a tree like it; of several, a tuple.
   template <typename ArgTuple>
   static auto takeGradient(const ArgTuple &tuple, const ArrayList &results, size_t next) {
-    auto take = [&](const auto &arg) {
-      auto gradient = withLeaves(arg, results, next);
-      next += leavesOf(arg).size();
-      return gradient;
-    };
+    auto take = [&](const auto &arg) { return tangentWithLeaves(arg, results, next); };
     if constexpr (sizeof...(index) == 1)
       return (take(std::get<index>(tuple)), ...);
     else
@@ -136,9 +132,9 @@ public:
       : map(std::move(map)), result(std::move(result)), args(std::move(args)) {}
   /// The cotangents of all arguments for a cotangent of the result.
   template <typename Result>
-  std::tuple<Args...> operator()(const Result &cotangent, Where where = Where::current()) const {
+  auto operator()(const Result &cotangent, Where where = Where::current()) const {
     checkSameStructure(result, structureOf(cotangent, "result"), "vjp", "the result and its cotangent", where);
-    return withLeaves(args, pull(map, leavesOf(cotangent), pathsOf(result), where));
+    return tangentWithLeaves(args, pull(map, leavesOf(cotangent), pathsOf(result), where));
   }
 
 private:
@@ -153,8 +149,8 @@ public:
   PushForward(LinearMapRef map, Result result) : map(std::move(map)), result(std::move(result)) {}
   /// The tangent of the result for tangents of all arguments.
   template <typename... Tangents>
-  Result operator()(const Tangents &...tangents) const {
-    return withLeaves(result, push(map, leavesOf(std::tuple<Tangents...>(tangents...))));
+  auto operator()(const Tangents &...tangents) const {
+    return tangentWithLeaves(result, push(map, leavesOf(std::tuple<Tangents...>(tangents...))));
   }
 
 private:
@@ -245,7 +241,8 @@ auto jvp(const F &f, const Primals &primals, const Tangents &tangents, Where whe
   detail::ArrayList results =
       detail::jvpFlat(where, detail::leavesOf(args), detail::leavesOf(dots), detail::pathsOf(structure), flat);
   auto value = flat.rebuild(results);
-  return std::pair(value, flat.rebuild(results, detail::leavesOf(value).size()));
+  size_t next = detail::leavesOf(value).size();
+  return std::pair(value, detail::tangentWithLeaves(value, results, next));
 }
 
 /// Returns f's result and the pull-back of cotangents: pair(y, y_bar -> tuple of x_bars).
@@ -340,7 +337,8 @@ public:
     // bwd(residuals, cotangent) -> a tuple of cotangents, or one.
     auto flatBwd = [&](const ArrayList &list) {
       auto residuals = withLeaves(flatFwd.result->second, list);
-      auto cotangent = withLeaves(flatFwd.result->first, list, leavesOf(residuals).size());
+      size_t next = leavesOf(residuals).size();
+      auto cotangent = tangentWithLeaves(flatFwd.result->first, list, next);
       auto bars = bwd(residuals, cotangent);
       checkSameStructure(argumentStructure(tuple), argumentStructure(asTuple(bars)), "custom_vjp",
                          "cotangents returned by bwd", where);
@@ -367,7 +365,8 @@ public:
     // rule(primals, tangents) -> (result, tangent), with tuples of the arguments.
     auto flatRule = [&](const ArrayList &list) {
       ArgTuple primals = withLeaves(tuple, list);
-      ArgTuple tangents = withLeaves(tuple, list, leavesOf(tuple).size());
+      size_t next = leavesOf(tuple).size();
+      auto tangents = tangentWithLeaves(tuple, list, next);
       return leavesOf(rule(primals, tangents));
     };
     ArrayList results = customJvpFlat(where, leavesOf(tuple), flat, flatRule);

@@ -26,9 +26,13 @@ public:
 
   /// The user's line that the message names.
   const Where &where() const { return place; }
+  /// The message without place and remedy, and the remedy.
+  const std::string &message() const { return text; }
+  const std::string &help() const { return remedy; }
 
 private:
   Where place;
+  std::string text, remedy;
 };
 
 } // namespace hjx

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All of hjx: arrays, their functions, trees, transforms and control flow. Nothing
-// of the compiler is reachable from here.
+// All of hjx: arrays, their functions, trees, transforms and control flow; but for
+// types and operations of your own, hjx/hi_type.h. Nothing of the compiler is
+// reachable from here.
 #pragma once
 
 #include <hjx/array.h>

@@ -3,7 +3,7 @@
 // Trees: values made of arrays, such as the parameters of a model. Every
 // transform takes and returns trees, and leaves keep their names.
 //
-// A tree is an Array; a tuple, pair, vector, std::array, optional or
+// A tree is an Array, a value of a hi-type or a ref; a tuple, pair, vector, std::array, optional or
 // map<string, tree> of trees; or a struct whose fields are listed:
 //
 //   struct Linear { hjx::Array weight, bias; };
@@ -60,6 +60,19 @@ namespace detail {
 // all algorithms on trees live in the library.
 //===----------------------------------------------------------------------===//
 
+/// A handle class: an array, or a class that wraps the same kind of handle.
+template <typename T>
+concept Handle = std::is_same_v<T, Array> || requires(T &leaf) {
+  { leaf.hjxHandle() } -> std::same_as<Array &>;
+};
+template <Handle T>
+Array &handleOf(T &leaf) {
+  if constexpr (std::is_same_v<T, Array>)
+    return leaf;
+  else
+    return leaf.hjxHandle();
+}
+
 enum class NodeKind { Tuple, List, Map, Struct, Optional };
 
 class HJX_API TreeVisitor {
@@ -113,8 +126,8 @@ concept TreeText = std::is_same_v<T, std::string> || std::is_same_v<T, const cha
 
 template <typename T>
 void walk(T &tree, TreeVisitor &visitor) {
-  if constexpr (std::is_same_v<T, Array>) {
-    visitor.leaf(tree);
+  if constexpr (Handle<T>) {
+    visitor.leaf(handleOf(tree));
   } else if constexpr (std::is_floating_point_v<T>) {
     visitor.real(tree);
   } else if constexpr (std::is_integral_v<T> || std::is_enum_v<T>) {
@@ -185,6 +198,47 @@ std::vector<Array> leavesOf(const T &tree) {
   LeafReader reader;
   walk(tree, reader);
   return std::move(reader.leaves);
+}
+
+/// A hi value whose class says in C++, `using Tangent = Array;`, of what kind its tangents are.
+template <typename T>
+concept HasTangentClass = requires { typename T::HiType::Tangent; };
+template <typename T>
+concept ListOfTangentClass = IsList<T>::value && HasTangentClass<typename T::value_type>;
+
+/// The tree of tangents, or of cotangents, of `like` with the given leaves: as `like`, with other
+/// classes of leaves where hi-types say so. (Fields of structs keep their class.)
+template <typename T>
+auto tangentWithLeaves(const T &like, const std::vector<Array> &leaves, size_t &next) {
+  if constexpr (HasTangentClass<T>) {
+    typename T::HiType::Tangent tangent;
+    handleOf(tangent) = leaves[next++];
+    return tangent;
+  } else if constexpr (IsTuple<T>::value) {
+    return [&]<size_t... i>(std::index_sequence<i...>) {
+      auto parts = std::tuple{tangentWithLeaves(std::get<i>(like), leaves, next)...}; // Braces: in order.
+      if constexpr (requires { like.first; })
+        return std::pair(std::get<0>(parts), std::get<1>(parts));
+      else
+        return parts;
+    }(std::make_index_sequence<std::tuple_size_v<T>>());
+  } else if constexpr (ListOfTangentClass<T>) {
+    std::vector<typename T::value_type::HiType::Tangent> list;
+    for (const auto &item : like)
+      list.push_back(tangentWithLeaves(item, leaves, next));
+    return list;
+  } else {
+    T tree = like;
+    LeafWriter writer(leaves, next);
+    walk(tree, writer);
+    next += leavesOf(like).size();
+    return tree;
+  }
+}
+template <typename T>
+auto tangentWithLeaves(const T &like, const std::vector<Array> &leaves) {
+  size_t next = 0;
+  return tangentWithLeaves(like, leaves, next);
 }
 
 /// `like` with leaves[first..] in place of its own.

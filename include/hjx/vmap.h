@@ -6,31 +6,31 @@
 //   auto f = vmap(model, {{0, none}, 1}, 2);      // a tree of axes where arguments are trees
 #pragma once
 
+#include <hjx/axis_spec.h>
 #include <hjx/detail/flat.h>
 
 namespace hjx {
 
-/// A subtree without a mapped axis.
-struct NotMapped {};
-inline constexpr NotMapped none{};
-
 /// Mapped axes of a tree: one for all of its leaves, or one entry for each child. Fields of
-/// structs count in the order of HJX_TREE, map entries by key.
+/// structs count in the order of HJX_TREE, map entries by key. A value of a hi-type takes a spec
+/// of its author's: a string, a list, or any AxisSpec; not a plain axis.
 class AxisTree {
 public:
   AxisTree(int axis) : axis(axis) {}
   AxisTree(NotMapped) {}
+  AxisTree(AxisSpec spec) : spec(std::move(spec)) {}
+  AxisTree(const char *spec) : spec(spec) {}
   AxisTree(std::initializer_list<AxisTree> children) : children(children), isList(true) {}
 
   std::optional<int> axis;
+  std::optional<AxisSpec> spec;
   std::vector<AxisTree> children;
   bool isList = false;
 };
 
 namespace detail {
 
-/// The axis of each leaf of a tree; kUnmapped for none.
-constexpr int kUnmapped = std::numeric_limits<int>::min();
+/// The spec of each leaf of a tree.
 class HJX_API AxisReader final : public TreeVisitor {
 public:
   /// `what` names the argument in messages: "in_axes".
@@ -42,10 +42,11 @@ public:
   void child(const char *field) override;
   void child(const std::string &key) override;
   void end() override;
-  std::vector<int> axes;
+  std::vector<AxisSpec> specs;
 
 private:
   void enterChild();
+  AxisSpec specOfValue(const AxisTree &axes) const;
   struct Level {
     const AxisTree *tree;
     size_t next = 0;
@@ -56,35 +57,37 @@ private:
   Where where;
 };
 
-HJX_API ArrayList vmapFlat(Where where, const ArrayList &args, const std::vector<int> &inAxes,
-                           const std::vector<std::string> &paths, const std::vector<int> &outAxes, FlatFunction f);
+HJX_API ArrayList vmapFlat(Where where, const ArrayList &args, const std::vector<AxisSpec> &inAxes,
+                           const std::vector<std::string> &paths, const std::vector<AxisSpec> &outAxes,
+                           std::optional<int64_t> size, FlatFunction f);
 
 template <typename F>
 class Vmapped : public Transformed<Vmapped<F>, F> {
 public:
-  Vmapped(F f, AxisTree inAxes, AxisTree outAxes, Where made)
-      : Vmapped::Transformed(made), f(std::move(f)), inAxes(std::move(inAxes)), outAxes(std::move(outAxes)) {}
+  Vmapped(F f, AxisTree inAxes, AxisTree outAxes, std::optional<int64_t> size, Where made)
+      : Vmapped::Transformed(made), f(std::move(f)), inAxes(std::move(inAxes)), outAxes(std::move(outAxes)), size(size) {}
 
   template <typename ArgTuple>
   auto call(const ArgTuple &tuple, Where where) const {
     AxisReader in(inAxes, "in_axes", where);
     walk(tuple, in);
-    std::vector<int> out;
+    std::vector<AxisSpec> out;
     Flattened<F, ArgTuple> flat(f, tuple);
     auto recordAxes = [&](const ArrayList &leaves) {
       ArrayList results = flat(leaves);
       AxisReader reader(outAxes, "out_axes", where);
       walk(*flat.result, reader);
-      out = std::move(reader.axes);
+      out = std::move(reader.specs);
       return results;
     };
-    ArrayList results = vmapFlat(where, leavesOf(tuple), in.axes, pathsOf(structureOf(tuple, "args")), out, recordAxes);
+    ArrayList results = vmapFlat(where, leavesOf(tuple), in.specs, pathsOf(structureOf(tuple, "args")), out, size, recordAxes);
     return flat.rebuild(results);
   }
 
 private:
   F f;
   AxisTree inAxes, outAxes;
+  std::optional<int64_t> size;
 };
 
 } // namespace detail
@@ -94,11 +97,19 @@ private:
 /// `in_axes`: one axis for all arguments, or a list with an entry for each; `none` shares an
 /// argument. `out_axes`: where the mapped axis goes in results; `none` for results that do not
 /// depend on mapped arguments.
+/// `axis_size` is needed where no mapped argument is an array, which would tell it.
 /// Errors: hjx::Error if mapped axes differ in size (it names the leaves), nothing is mapped, or
 ///         the axes do not fit the trees.
 template <typename F>
 auto vmap(F f, AxisTree in_axes = 0, AxisTree out_axes = 0, Where where = Where::current()) {
-  return detail::Vmapped<F>(std::move(f), std::move(in_axes), std::move(out_axes), where);
+  return detail::Vmapped<F>(std::move(f), std::move(in_axes), std::move(out_axes), std::nullopt, where);
+}
+struct AxisSize {
+  int64_t size;
+};
+template <typename F>
+auto vmap(F f, AxisTree in_axes, AxisTree out_axes, AxisSize axis_size, Where where = Where::current()) {
+  return detail::Vmapped<F>(std::move(f), std::move(in_axes), std::move(out_axes), axis_size.size, where);
 }
 
 } // namespace hjx

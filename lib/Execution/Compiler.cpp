@@ -3,12 +3,15 @@
 // From a traced module to an executable.
 #include "lib/Execution/Compiler.h"
 
+#include "dialects/hjx/Hjx.h"
 #include "lib/Execution/CompiledExecutable.h"
 #include "lib/Execution/Diagnostics.h"
 #include "lib/Execution/Executable.h"
 #include "lib/Execution/InterpretedExecutable.h"
+#include "lib/HiTypes/Passes.h"
 #include "lib/Pipelines/Pipelines.h"
 #include "lib/Pipelines/Register.h"
+#include "lib/Refs/Passes.h"
 #include "runtime/Environment.h"
 
 #include "mlir/Parser/Parser.h"
@@ -35,8 +38,34 @@ absl::Status expandTransforms(ModuleOp traced) {
   return succeeded(pm.run(traced)) ? absl::OkStatus() : absl::InvalidArgumentError(diagnostics.text());
 }
 
+static bool usesHiTypes(ModuleOp module) {
+  auto isHi = [](Type type) {
+    auto ref = dyn_cast<ir::RefType>(type);
+    return isa<ir::HiType>(ref ? ref.getValueType() : type);
+  };
+  WalkResult walk = module.walk([&](Operation *op) {
+    auto function = dyn_cast<func::FuncOp>(op);
+    bool found = isa<ir::CallPrimitiveOp>(op) || llvm::any_of(op->getResultTypes(), isHi) ||
+                 (function && llvm::any_of(function.getArgumentTypes(), isHi));
+    return found ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return walk.wasInterrupted();
+}
+
+/// What runs a program knows arrays only: @main takes and returns the components of hi values.
+static absl::Status lowerHiTypes(ModuleOp module) {
+  if (!usesHiTypes(module))
+    return absl::OkStatus();
+  CollectedDiagnostics diagnostics(module.getContext());
+  PassManager pm(module.getContext());
+  pm.addPass(createDischargeRefs());
+  pm.addPass(createLowerHi());
+  return succeeded(pm.run(module)) ? absl::OkStatus() : absl::InvalidArgumentError(diagnostics.text());
+}
+
 absl::StatusOr<std::unique_ptr<Executable>> compile(Program program) {
   HJX_RETURN_IF_ERROR(expandTransforms(*program.module));
+  HJX_RETURN_IF_ERROR(lowerHiTypes(*program.module));
   return defaultBackend() == Backend::Cpu ? compileProgram(std::move(program)) : interpretProgram(std::move(program));
 }
 

@@ -107,6 +107,10 @@ Explained explain(const std::string &diagnostic) {
     std::tie(constraint, text) = text.split(')');
     text = text.ltrim();
   }
+  if (op == "call_primitive" && text.consume_front("\"")) // The name is the subject of the message already.
+    text = text.split("\": ").second;
+  if (auto [message, remedy] = text.rsplit("; "); !remedy.empty()) // A user's rule says its own.
+    return {shortTypes(message), shortTypes(remedy)};
   return {shortTypes(text), remedyFor(op, constraint).str()};
 }
 

@@ -23,7 +23,7 @@ static std::string prefixOf(const Where &where) {
 
 Error::Error(const std::string &message, const std::string &help, Where where)
     : std::runtime_error(prefixOf(where) + message + (help.empty() ? "" : "\n  help: " + help)),
-      place(where) {}
+      place(where), text(message), remedy(help) {}
 
 Error::~Error() = default;
 

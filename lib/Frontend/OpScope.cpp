@@ -33,7 +33,7 @@ OpScope::OpScope(const char *name, Where where) : Call(name, where), outer(curre
   if (!Frame::current())
     eager = std::make_unique<Eager>(place);
   current() = this;
-  builder().setLoc(locationOf(place, &context()));
+  frame().setPlace(place);
 }
 
 OpScope::~OpScope() { current() = outer; }
@@ -41,6 +41,12 @@ OpScope::~OpScope() { current() = outer; }
 void OpScope::failWithDiagnostics() {
   Explained explained = explain(session().takeDiagnostics());
   fail(explained.message, explained.help);
+}
+
+void OpScope::checkDiagnostics() {
+  Explained explained = explain(session().takeDiagnostics());
+  if (!explained.message.empty())
+    fail(explained.message, explained.help);
 }
 
 Operand OpScope::use(const Array &array) {

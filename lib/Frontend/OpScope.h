@@ -77,6 +77,8 @@ public:
 
   /// Throws what the dialect's rules said last.
   [[noreturn]] void failWithDiagnostics();
+  /// The same if they said anything.
+  void checkDiagnostics();
 
 private:
   template <typename Op>

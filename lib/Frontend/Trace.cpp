@@ -82,7 +82,13 @@ mlir::Type typeOf(const Aval &aval, MLIRContext *context) {
       fail(Where(), aval.hi->name, "expected a registered hi-type, got an unknown one; known hi-types: " + ir::HiRegistry::get().typeNames(),
            "write HJX_REGISTER_TYPE(Class) after the class of the type");
     auto params = llvm::map_to_vector(aval.hi->params, [&](const TypeParam &param) { return paramOf(param, context); });
-    type = ir::HiType::get(context, def, params);
+    std::string diagnostics;
+    ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) { diagnostics = diagnostic.str(); });
+    type = ir::HiType::getChecked([&] { return emitError(UnknownLoc::get(context)); }, context, def, ArrayRef<Attribute>(params));
+    if (!type) {
+      auto [message, remedy] = StringRef(diagnostics).rsplit("; ");
+      fail(Where(), aval.hi->name, message.str(), remedy.str());
+    }
   } else {
     type = arrayTypeOf(aval, context);
   }
@@ -96,6 +102,60 @@ static TypeParam paramOf(Attribute param) {
     return text.str();
   ArrayRef<int64_t> shape = cast<DenseI64ArrayAttr>(param).asArrayRef();
   return Shape(shape.begin(), shape.end());
+}
+
+/// Types that a value in C++ can have.
+static bool hasAval(mlir::Type type) {
+  if (isa<ir::HiType>(type))
+    return true;
+  auto array = dyn_cast<RankedTensorType>(type);
+  if (!array || !array.hasStaticShape())
+    return false;
+  mlir::Type element = array.getElementType();
+  auto integer = dyn_cast<IntegerType>(element);
+  bool isCounted = integer && !integer.isSigned() && llvm::is_contained({1u, 8u, 16u, 32u, 64u}, integer.getWidth());
+  return isCounted || element.isF16() || element.isBF16() || element.isF32() || element.isF64() || isa<ir::KeyType>(element);
+}
+
+FailureOr<hjx::Type> hiTypeOf(StringRef name, ArrayRef<Attribute> attributes, ir::EmitError emitError) {
+  std::vector<TypeParam> params;
+  for (Attribute attribute : attributes) {
+    if (auto type = dyn_cast<TypeAttr>(attribute); type && !hasAval(type.getValue()))
+      return emitError() << "expected arrays and hi-types as types in !hjx." << name << ", got " << type << "; write tensor<..>";
+    params.push_back(paramOf(attribute));
+  }
+  return hjx::Type(name.str(), std::move(params));
+}
+
+Attribute attributeOf(const AxisSpec &spec, MLIRContext *context) {
+  Builder b(context);
+  if (spec.is_none())
+    return b.getI64IntegerAttr(-1);
+  if (spec.is_axis())
+    return b.getI64IntegerAttr(spec.axis());
+  if (spec.is_text())
+    return b.getStringAttr(spec.text());
+  return b.getArrayAttr(llvm::map_to_vector(spec.list(), [&](const AxisSpec &entry) { return attributeOf(entry, context); }));
+}
+
+FailureOr<AxisSpec> axisSpecOf(Attribute spec, ir::EmitError emitError) {
+  if (!spec || isa<UnitAttr>(spec))
+    return AxisSpec();
+  if (auto axis = dyn_cast<IntegerAttr>(spec))
+    return axis.getInt() == -1 ? AxisSpec() : AxisSpec(axis.getInt());
+  if (auto text = dyn_cast<StringAttr>(spec))
+    return AxisSpec(text.str());
+  auto list = dyn_cast<ArrayAttr>(spec);
+  if (!list)
+    return emitError() << "expected numbers, strings and lists as a mapping spec, got " << spec << "; write -1 for none";
+  std::vector<AxisSpec> entries;
+  for (Attribute entry : list) {
+    FailureOr<AxisSpec> inner = axisSpecOf(entry, emitError);
+    if (failed(inner))
+      return failure();
+    entries.push_back(*inner);
+  }
+  return AxisSpec(std::move(entries));
 }
 
 Aval avalOf(mlir::Type type, bool isWeak) {
@@ -137,7 +197,8 @@ static int depthUnder(const Frame *parent, Where where) {
 Frame::Frame(Session &session, Kind kind, llvm::ArrayRef<Aval> arguments, Where where)
     : session(session), parent(currentFrame), depth(depthUnder(parent, where)), kind(kind), place(where),
       builder(locationOf(where, &session.context()), &session.context()), body(std::make_unique<Region>()),
-      tag(std::make_shared<FrameTag>(FrameTag{this})), avals(arguments.begin(), arguments.end()), outerScope(std::exchange(OpScope::current(), nullptr)) {
+      tag(std::make_shared<FrameTag>(FrameTag{this})), avals(arguments.begin(), arguments.end()), previous(currentFrame),
+      outerScope(std::exchange(OpScope::current(), nullptr)) {
   Block &block = body->emplaceBlock();
   for (const Aval &aval : avals)
     block.addArgument(typeOf(aval, &session.context()), builder.getLoc());
@@ -145,9 +206,20 @@ Frame::Frame(Session &session, Kind kind, llvm::ArrayRef<Aval> arguments, Where 
   currentFrame = this;
 }
 
+Frame::Frame(Session &session, ImplicitLocOpBuilder &b)
+    : session(session), parent(nullptr), kind(Kind::Rule), builder(b), tag(std::make_shared<FrameTag>(FrameTag{this})),
+      previous(currentFrame), outerScope(std::exchange(OpScope::current(), nullptr)) {
+  currentFrame = this;
+}
+
+void Frame::setPlace(Where where) {
+  if (kind != Kind::Rule)
+    builder.setLoc(locationOf(where, &session.context()));
+}
+
 Frame::~Frame() {
   tag->frame = nullptr;
-  currentFrame = parent;
+  currentFrame = previous;
   OpScope::current() = outerScope;
 }
 
@@ -207,7 +279,7 @@ Value Frame::capture(Value value, Frame &owner) {
 static Value embed(const ArrayImpl &impl, Frame &frame, const Call &call) {
   RankedTensorType type = arrayTypeOf({impl.dtype, impl.shape}, &frame.session.context());
   llvm::ArrayRef<char> bytes(impl.storage->as<char>(), impl.storage->sizeBytes());
-  frame.builder.setLoc(locationOf(call.where(), &frame.session.context()));
+  frame.setPlace(call.where());
   if (impl.dtype == DType::key) {
     Aval words{DType::uint32, impl.shape};
     std::vector<int64_t> sizes = impl.shape.vec();
@@ -243,6 +315,8 @@ Value Frame::use(const Array &array, const Call &call) {
 
 Value Frame::useConcrete(const Array &array, const Call &call) {
   ArrayImpl &impl = *Access::get(array);
+  if (impl.isRef && !session.rootFrame)
+    call.fail("expected values that the rule is given, got the ref " + describe(array), "make it an operand of the primitive");
   if (impl.isRef) // A cell is never a constant.
     return capture(session.lift(array), *session.rootFrame);
   if (impl.isArray())
@@ -255,7 +329,7 @@ Value Frame::useConcrete(const Array &array, const Call &call) {
             "pass it as an argument, or freeze it: hjx::constant(x)");
   if (impl.hi) { // Its components are what is captured or embedded.
     auto components = llvm::map_to_vector(*impl.parts, [&](const Array &part) { return useConcrete(part, call); });
-    builder.setLoc(locationOf(call.where(), &session.context()));
+    setPlace(call.where());
     return ir::RaiseOp::create(builder, typeOf(avalOf(array, call.name(), call.where()), &session.context()), components);
   }
   bool embedded = session.constants == Constants::Embed ||
@@ -282,8 +356,21 @@ MLIRContext &threadContext() {
 
 Session::Session(Constants constants, MLIRContext *context)
     : constants(constants), startSerial(latestSerial()), ownedContext(context ? nullptr : makeContext()),
-      mlirContext(context ? context : ownedContext.get()), root(ModuleOp::create(UnknownLoc::get(mlirContext))) {
-  handler = mlirContext->getDiagEngine().registerHandler([this](Diagnostic &diagnostic) {
+      mlirContext(context ? context : ownedContext.get()), root(ModuleOp::create(UnknownLoc::get(mlirContext))),
+      rootModule(*root) {
+  collectDiagnostics();
+}
+
+Session::Session(MLIRContext *context, ModuleOp module)
+    : constants(Constants::Embed), startSerial(latestSerial()), mlirContext(context), rootModule(module) {
+  collectDiagnostics();
+}
+
+void Session::collectDiagnostics() {
+  // Passes may run rules on several threads of one context: what others say is not for this session.
+  handler = mlirContext->getDiagEngine().registerHandler([this, thread = llvm::get_threadid()](Diagnostic &diagnostic) {
+    if (llvm::get_threadid() != thread)
+      return failure();
     if (!diagnostics.empty())
       diagnostics += "\n";
     llvm::raw_string_ostream(diagnostics) << diagnostic;
@@ -321,9 +408,15 @@ bool Session::isLifted(Value value, const Frame &frame) const {
 func::FuncOp Session::addFunction(llvm::StringRef name, std::unique_ptr<Region> body, Location loc) {
   Block &block = body->front();
   auto type = FunctionType::get(mlirContext, block.getArgumentTypes(), block.getTerminator()->getOperandTypes());
-  unsigned count = nameCounts[name]++;
-  std::string unique = count ? (name + "_" + llvm::Twine(count)).str() : name.str();
-  OpBuilder builder = OpBuilder::atBlockEnd(root->getBody());
+  if (!rootModule)
+    fail(Where(), "rule", "expected a rule made of operations, got a transform, which needs a function of its own",
+         "call the transform outside of the rule");
+  std::string unique;
+  do {
+    unsigned count = nameCounts[name]++;
+    unique = count ? (name + "_" + llvm::Twine(count)).str() : name.str();
+  } while (!root && rootModule.lookupSymbol(unique)); // Another's module has names of its own.
+  OpBuilder builder = OpBuilder::atBlockEnd(rootModule.getBody());
   auto function = func::FuncOp::create(builder, loc, unique, type);
   function.getBody().takeBody(*body);
   return function;

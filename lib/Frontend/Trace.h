@@ -48,6 +48,11 @@ mlir::Type elementTypeOf(DType dtype, mlir::MLIRContext *context);
 mlir::Type typeOf(const Aval &aval, mlir::MLIRContext *context);
 mlir::RankedTensorType arrayTypeOf(const Aval &aval, mlir::MLIRContext *context);
 DType dtypeOf(mlir::Type element);
+/// A hi-type by name and parameters, and whether it has parameters that a C++ type can have.
+mlir::FailureOr<hjx::Type> hiTypeOf(llvm::StringRef name, llvm::ArrayRef<mlir::Attribute> params, ir::EmitError emitError);
+/// Mapping specs: -1 for none, a number, a string or a list.
+mlir::Attribute attributeOf(const AxisSpec &spec, mlir::MLIRContext *context);
+mlir::FailureOr<AxisSpec> axisSpecOf(mlir::Attribute spec, ir::EmitError emitError);
 /// What a value of an array type, a hi-type or a ref type is.
 Aval avalOf(mlir::Type type, bool isWeak = false);
 mlir::Location locationOf(Where where, mlir::MLIRContext *context);
@@ -78,8 +83,11 @@ public:
   enum class Kind {
     Function, ///< captures come after the arguments
     Region,   ///< captures (consts) come before the arguments
+    Rule,     ///< of a primitive: operations go into a program that exists
   };
   Frame(Session &session, Kind kind, llvm::ArrayRef<Aval> arguments, Where where);
+  /// A Rule, which emits where `b` does and gives operations its location.
+  Frame(Session &session, mlir::ImplicitLocOpBuilder &b);
   ~Frame();
   Frame(const Frame &) = delete;
   Frame &operator=(const Frame &) = delete;
@@ -94,6 +102,8 @@ public:
   bool owns(const Array &array) const { return Access::get(array)->trace == tag; }
   /// A traced leaf for a value of this frame.
   Array wrap(mlir::Value value, bool isWeak, Where where);
+  /// The place of the operations that follow.
+  void setPlace(Where where);
   /// The argument that stands for `outer`, a value of the parent frame.
   mlir::Value captureFromParent(mlir::Value outer);
 
@@ -106,7 +116,7 @@ public:
   std::unique_ptr<mlir::Region> take();
 
   Session &session;
-  Frame *const parent;
+  Frame *const parent; ///< null for a Rule: what it uses is in the program, or a constant
   const int depth; ///< Frames around this one.
   const Kind kind;
   const Where place; ///< Of the call that records: where arguments come from.
@@ -122,6 +132,7 @@ private:
   std::vector<Aval> avals;
   llvm::SmallVector<mlir::Value> captured;
   llvm::DenseMap<mlir::Value, mlir::Value> captureOf;
+  Frame *const previous; ///< of the thread
   /// Functions of the user are called inside: their operations have places of their own.
   OpScope *const outerScope;
 };
@@ -143,6 +154,8 @@ class Session {
 public:
   /// Without a context the session makes its own.
   explicit Session(Constants constants, mlir::MLIRContext *context = nullptr);
+  /// Adds to a module that exists; null where there is none around a rule's block.
+  Session(mlir::MLIRContext *context, mlir::ModuleOp module);
   ~Session();
 
   /// Records `body` as a public function; arguments of the types of `arguments` come first, then
@@ -165,7 +178,7 @@ public:
   mlir::MLIRContext &context() { return *mlirContext; }
   /// Gives the module away with the context that the session made for it.
   Program release();
-  mlir::ModuleOp module() { return *root; }
+  mlir::ModuleOp module() { return rootModule; }
   /// The text of the diagnostics since the last call, and forgets them.
   std::string takeDiagnostics();
   Frame *rootFrame = nullptr;
@@ -174,10 +187,13 @@ public:
   const uint64_t startSerial;
 
 private:
+  void collectDiagnostics();
+
   std::shared_ptr<mlir::MLIRContext> ownedContext;
   mlir::MLIRContext *mlirContext;
   mlir::DiagnosticEngine::HandlerID handler;
-  mlir::OwningOpRef<mlir::ModuleOp> root;
+  mlir::OwningOpRef<mlir::ModuleOp> root; ///< none where the module is another's
+  mlir::ModuleOp rootModule;
   std::string diagnostics;
   std::vector<Array> liftedArrays;
   llvm::DenseMap<const ArrayImpl *, mlir::Value> liftedValues;

@@ -67,3 +67,73 @@ std::string hjx::to_string(const Type &type) {
 }
 
 std::ostream &hjx::operator<<(std::ostream &os, const Type &type) { return os << to_string(type); }
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+hjx::Type detail::typeOfLeaf(const Array &leaf, Where where) {
+  Aval aval = avalOf(leaf, "type", where);
+  if (aval.isRef)
+    fail(where, "type", "expected a value, got the ref " + describe(leaf), "read what it holds: ref.get()");
+  return aval.type();
+}
+
+void detail::checkLeaf(const Array &leaf, const char *hiType, Where where) {
+  if (!leaf.has_value())
+    return;
+  if (!hiType) {
+    Access::checked(leaf, "as", where);
+    return;
+  }
+  const ArrayImpl &impl = Access::leaf(leaf, "as", where);
+  if (!impl.hi || impl.isRef || impl.hi->name != hiType)
+    fail(where, "as", "expected a value of the hi-type " + std::string(hiType) + ", got " + describe(leaf),
+         "look at value.type() first");
+}
+
+std::string hjx::to_string(const AnyValue &value) { return to_string(value.hjxHandle()); }
+std::ostream &hjx::operator<<(std::ostream &os, const AnyValue &value) { return os << to_string(value); }
+
+//===----------------------------------------------------------------------===//
+// Mapping specs
+//===----------------------------------------------------------------------===//
+
+[[noreturn]] static void failSpec(const char *expected, const AxisSpec &spec, Where where) {
+  fail(where, "AxisSpec", "expected " + std::string(expected) + ", got " + to_string(spec), "see which specs the type understands");
+}
+
+int AxisSpec::axis(Where where) const {
+  if (!is_axis())
+    failSpec("an axis", *this, where);
+  return static_cast<int>(number);
+}
+
+const std::string &AxisSpec::text(Where where) const {
+  if (!is_text())
+    failSpec("a string", *this, where);
+  return string;
+}
+
+const std::vector<AxisSpec> &AxisSpec::list(Where where) const {
+  if (!is_list())
+    failSpec("a list of specs", *this, where);
+  return entries;
+}
+
+bool AxisSpec::operator==(const AxisSpec &other) const {
+  return kind == other.kind && number == other.number && string == other.string && entries == other.entries;
+}
+
+std::string hjx::to_string(const AxisSpec &spec) {
+  if (spec.is_none())
+    return "none";
+  if (spec.is_axis())
+    return std::to_string(spec.axis());
+  if (spec.is_text())
+    return "\"" + spec.text() + "\"";
+  std::string text;
+  for (const AxisSpec &entry : spec.list())
+    text += (text.empty() ? "" : ", ") + to_string(entry);
+  return "(" + text + ")";
+}

@@ -16,12 +16,32 @@ namespace hjx::detail {
 AxisReader::AxisReader(const AxisTree &axes, const char *what, Where where) : current(&axes), what(what), where(where) {}
 AxisReader::~AxisReader() = default;
 
-void AxisReader::leaf(Array &) {
+void AxisReader::leaf(Array &leaf) {
+  const std::shared_ptr<ArrayImpl> &impl = Access::get(leaf);
+  if (impl && !impl->isArray()) {
+    if (current->axis)
+      fail(where, "vmap", "expected hjx::none or a mapping spec in " + std::string(what) + ", got the axis " +
+                              std::to_string(*current->axis) + " for the non-array type " + describe(leaf),
+           "give the spec that the author of the type defines, such as a string; hjx::AxisSpec(0) if it is a number");
+    specs.push_back(specOfValue(*current));
+    return;
+  }
   if (current->isList)
     fail(where, "vmap", std::string("expected one axis in ") + what + " for an array, got a list of " +
                             std::to_string(current->children.size()),
          "write one number or hjx::none for each array");
-  axes.push_back(current->axis.value_or(kUnmapped));
+  specs.push_back(specOfValue(*current));
+}
+
+/// A list is the spec of one value.
+AxisSpec AxisReader::specOfValue(const AxisTree &axes) const {
+  if (axes.isList) {
+    std::vector<AxisSpec> list;
+    for (const AxisTree &child : axes.children)
+      list.push_back(specOfValue(child));
+    return list;
+  }
+  return axes.spec ? *axes.spec : axes.axis ? AxisSpec(*axes.axis) : AxisSpec();
 }
 
 void AxisReader::begin(NodeKind kind, const char *type, size_t count) {
@@ -65,75 +85,94 @@ namespace {
 
 struct MappedArguments {
   std::vector<Aval> slices; // Types of one element of the batch.
-  SmallVector<int64_t> axes;
+  SmallVector<Attribute> specs;
   int64_t size = -1;
 };
 
-MappedArguments readMapped(const Call &call, const ArrayList &args, const std::vector<int> &inAxes,
-                           const std::vector<std::string> &paths) {
-  MappedArguments mapped;
-  size_t first = 0;
+/// The sizes of mapped axes of arrays agree, and tell those of other values.
+int64_t sizeOfMapped(const Call &call, const ArrayList &args, const std::vector<AxisSpec> &inAxes,
+                     const std::vector<std::string> &paths, std::optional<int64_t> given) {
+  int64_t size = given.value_or(-1), first = -1;
+  bool isMapped = false;
   for (size_t i = 0; i < args.size(); ++i) {
     Aval aval = avalOf(args[i], call.name(), call.where());
-    if (inAxes[i] == kUnmapped) {
-      mapped.axes.push_back(-1);
-      mapped.slices.push_back(aval);
+    isMapped |= !inAxes[i].is_none();
+    if (inAxes[i].is_none() || !aval.isArray())
       continue;
-    }
-    if (!aval.isArray())
-      call.fail("expected hjx::none for " + paths[i] + ", got the axis " + std::to_string(inAxes[i]) + " for the non-array type " +
-                    describe(aval),
-                "share it");
-    int64_t axis = normalizeAxis(call, inAxes[i], aval.shape.ndim(), paths[i] + ", " + describe(aval));
-    int64_t size = aval.shape[axis];
-    if (mapped.size >= 0 && size != mapped.size)
-      call.fail("expected mapped axes of one size, got " + std::to_string(mapped.size) + " in " + paths[first] + " (" +
-                    describe(args[first]) + ", axis " + std::to_string(mapped.axes[first]) + ") and " + std::to_string(size) +
-                    " in " + paths[i] + " (" + describe(aval) + ", axis " + std::to_string(axis) + ")",
+    if (!inAxes[i].is_axis())
+      call.fail("expected an axis or hjx::none for " + paths[i] + ", " + describe(aval) + ", got the spec " + to_string(inAxes[i]),
+                "specs of other kinds are for hi-types");
+    int64_t axis = normalizeAxis(call, inAxes[i].axis(), aval.shape.ndim(), paths[i] + ", " + describe(aval));
+    int64_t own = aval.shape[axis];
+    if (size >= 0 && own != size)
+      call.fail("expected mapped axes of one size, got " + std::to_string(size) +
+                    (first < 0 ? " as axis_size"
+                               : " in " + paths[first] + " (" + describe(args[first]) + ", axis " +
+                                     std::to_string(normalizeAxis(call, inAxes[first].axis(),
+                                                                  avalOf(args[first], call.name(), call.where()).shape.ndim(), "")) +
+                                     ")") +
+                    " and " + std::to_string(own) + " in " + paths[i] + " (" + describe(aval) + ", axis " + std::to_string(axis) + ")",
                 "map another axis, or share an argument with hjx::none");
-    if (mapped.size < 0)
+    if (size < 0)
       first = i;
-    mapped.size = size;
-    mapped.axes.push_back(axis);
-    std::vector<int64_t> shape = aval.shape.vec();
-    shape.erase(shape.begin() + axis);
-    mapped.slices.push_back({aval.dtype, shape, aval.isWeak});
+    size = own;
   }
-  if (mapped.size < 0)
+  if (!isMapped)
     call.fail("expected at least one mapped argument, got none", "give one of them an axis in in_axes");
+  if (size < 0)
+    call.fail("expected axis_size, since none of the mapped arguments is an array", "pass hjx::AxisSize{n} after out_axes");
+  return size;
+}
+
+/// An axis of an array counted from 0; the spec of another value as it is.
+Attribute specOf(OpScope &op, const Aval &aval, const AxisSpec &spec, int64_t rank, const std::string &what) {
+  if (!aval.isArray() || spec.is_none())
+    return attributeOf(spec, &op.context());
+  if (!spec.is_axis())
+    op.fail("expected an axis or hjx::none for " + what + ", got the spec " + to_string(spec), "specs of other kinds are for hi-types");
+  return op.builder().getI64IntegerAttr(normalizeAxis(op, spec.axis(), rank, what));
+}
+
+/// The type without, or with, the mapped axis.
+Aval changeRank(OpScope &op, const Aval &aval, int64_t size, Attribute spec, decltype(ir::decRank) &change) {
+  auto type = change(typeOf(op, aval), size, spec, [&] { return emitError(op.builder().getLoc()); });
+  if (failed(type))
+    op.failWithDiagnostics();
+  return avalOf(*type, aval.isWeak);
+}
+
+MappedArguments readMapped(OpScope &op, const ArrayList &args, const std::vector<AxisSpec> &inAxes,
+                           const std::vector<std::string> &paths, int64_t size) {
+  MappedArguments mapped{.size = size};
+  for (size_t i = 0; i < args.size(); ++i) {
+    Aval aval = avalOf(args[i], op.name(), op.where());
+    mapped.specs.push_back(specOf(op, aval, inAxes[i], aval.shape.ndim(), paths[i]));
+    mapped.slices.push_back(inAxes[i].is_none() ? aval : changeRank(op, aval, size, mapped.specs.back(), ir::decRank));
+  }
   return mapped;
 }
 
 } // namespace
 
-ArrayList vmapFlat(Where where, const ArrayList &args, const std::vector<int> &inAxes, const std::vector<std::string> &paths,
-                   const std::vector<int> &outAxes, FlatFunction f) {
-  MappedArguments mapped = readMapped(Call("vmap", where), args, inAxes, paths);
+ArrayList vmapFlat(Where where, const ArrayList &args, const std::vector<AxisSpec> &inAxes, const std::vector<std::string> &paths,
+                   const std::vector<AxisSpec> &outAxes, std::optional<int64_t> axisSize, FlatFunction f) {
+  int64_t size = sizeOfMapped(Call("vmap", where), args, inAxes, paths, axisSize);
   return stage("vmap", where, args, [&](const ArrayList &args) {
     OpScope op("vmap", where);
+    MappedArguments mapped = readMapped(op, args, inAxes, paths, size);
     TracedFunction traced = op.session().recordFunction("fn", mapped.slices, f, op);
-    SmallVector<Value> operands = operandsOf(op, args, traced);
-    SmallVector<int64_t> in(mapped.axes), out;
-    in.resize(operands.size(), -1); // Captures are shared.
-    SmallVector<mlir::Type> types;
+    SmallVector<mlir::Value> operands = operandsOf(op, args, traced);
+    SmallVector<Attribute> in(mapped.specs), out;
+    in.resize(operands.size(), attributeOf(AxisSpec(), &op.context())); // Captures are shared.
     std::vector<Aval> avals = traced.results;
     for (size_t i = 0; i < avals.size(); ++i) {
-      if (outAxes[i] == kUnmapped) {
-        out.push_back(-1);
-      } else {
-        if (!avals[i].isArray())
-          op.fail("expected hjx::none for a result, got the axis " + std::to_string(outAxes[i]) + " for the non-array type " +
-                      describe(avals[i]),
-                  "return its components");
-        int64_t rank = avals[i].shape.ndim() + 1;
-        out.push_back(normalizeAxis(op, outAxes[i], rank, "a result of " + plural(rank, "axis", "axes")));
-        std::vector<int64_t> shape = avals[i].shape.vec();
-        shape.insert(shape.begin() + out.back(), mapped.size);
-        avals[i].shape = shape;
-      }
-      types.push_back(typeOf(op, avals[i]));
+      int64_t rank = avals[i].shape.ndim() + 1;
+      out.push_back(specOf(op, avals[i], outAxes[i], rank, "a result of " + plural(rank, "axis", "axes")));
+      if (!outAxes[i].is_none())
+        avals[i] = changeRank(op, avals[i], size, out.back(), ir::incRank);
     }
-    auto vmap = ir::VmapOp::create(op.builder(), types, traced.name(), operands, in, out, mapped.size);
+    auto vmap = ir::VmapOp::create(op.builder(), typesOf(op, avals), symbolOf(traced.function), operands,
+                                   op.builder().getArrayAttr(in), op.builder().getArrayAttr(out), op.builder().getI64IntegerAttr(size));
     return wrapAll(op, vmap.getResults(), avals);
   });
 }

@@ -67,8 +67,8 @@ private:
 SmallVector<Value> HiLowering::flatten(ValueRange values) const {
   SmallVector<Value> flat;
   for (Value value : values) {
-    if (isHi(value.getType()))
-      llvm::append_range(flat, parts.find(value)->second);
+    if (auto it = parts.find(value); it != parts.end())
+      llvm::append_range(flat, it->second);
     else
       flat.push_back(value);
   }
@@ -94,6 +94,7 @@ LogicalResult HiLowering::replace(ValueRange values, ValueRange flat, Location l
   for (Value value : values) {
     if (!isHi(value.getType())) {
       value.replaceAllUsesWith(flat.front());
+      parts[value] = {flat.front()}; // An expansion may have returned the value.
       flat = flat.drop_front();
       continue;
     }

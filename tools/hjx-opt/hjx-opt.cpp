@@ -3,6 +3,7 @@
 // hjx-opt: runs hjx's passes and pipelines on textual IR.
 #include "lib/Pipelines/Register.h"
 #include "lib/Rules/Registry.h"
+#include "tools/HiPlugins.h"
 #include "tools/Options.h"
 
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -15,6 +16,7 @@ int main(int argc, char **argv) {
   hjx::registerAllPasses();
 
   hjx::hideLibraryOptions();
+  hjx::registerHiPluginOption();
   // Answered before MLIR's option parsing: it reads no input.
   for (int i = 1; i < argc; ++i)
     if (llvm::StringRef(argv[i]) == "--hjx-support-grid") {

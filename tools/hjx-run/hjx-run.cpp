@@ -6,6 +6,7 @@
 //   hjx-run train gpt2.mlir austen.txt --run runs/demo --resume
 //   hjx-run generate gpt2.mlir --run runs/demo --prompt "It is a truth"
 //   hjx-run call gpt2.mlir --function init --input key.npy --output state.safetensors
+#include "tools/HiPlugins.h"
 #include "tools/Options.h"
 #include "tools/hjx-run/Commands.h"
 
@@ -72,6 +73,7 @@ int main(int argc, char **argv) {
                     hjx::makeInspectCommand})
     commands.push_back(make());
   hjx::hideLibraryOptions();
+  hjx::registerHiPluginOption();
   llvm::cl::SetVersionPrinter([](llvm::raw_ostream &os) { os << "hjx-run " HJX_VERSION "\n"; });
   llvm::cl::ParseCommandLineOptions(argc, argv, "hjx-run: trains and runs training graphs (docs/training-graph.md)\n");
   for (const std::unique_ptr<hjx::Command> &command : commands) {

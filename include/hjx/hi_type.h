@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Types and operations of your own, as C++ classes.
+//
+// A hi-type is one value of a program with a name and parameters, `q8[2,3]`, that
+// becomes arrays late. Its class has the parameters as fields and says what it is
+// made of; everything else it says only if some transform asks:
+//
+//   struct Q8 {                                     // int8 numbers, a float scale for each row
+//     hjx::Shape shape;
+//     static constexpr const char *name = "q8";
+//     HJX_PARAMS(shape)
+//     std::vector<hjx::Type> lo_types() const;      // the components
+//     // tangent_type zero add: derivatives;  dec_rank inc_rank: vmap;  leading_axis_spec: scan
+//   };
+//   HJX_REGISTER_TYPE(Q8)                           // at namespace scope
+//   using QArray = hjx::HiValue<Q8>;                // its values: leaves of trees
+//
+// A primitive is an operation on values of any types. Its class has the static
+// parameters as fields, and its rules are member functions (static where they need
+// no parameter), written with the functions of hjx/ops.h:
+//
+//   struct Dequantize {
+//     static constexpr const char *name = "dequantize";
+//     static hjx::Type infer(hjx::Type q);          // the type of the result; throws for bad input
+//     static hjx::Array expand(QArray q);           // what it computes; may raise and lower
+//     static std::pair<hjx::Array, std::tuple<>> vjp_forward(QArray q);   // result, residuals
+//     static hjx::Array vjp_backward(std::tuple<>, hjx::Array g);         // cotangent of q
+//   };
+//   HJX_REGISTER_PRIMITIVE(Dequantize)
+//   hjx::Array dequantize(QArray q) { return hjx::call_primitive<Dequantize>(q); }
+//
+// expand's parameters are the operands, trees of arrays and hi values; the last may be
+// a std::vector<AnyValue> of all that remain. The rules, with operands x.. and results y:
+//
+//   infer(Type x..) -> Type, a tuple of them, or a vector
+//   expand(x..) -> y
+//   jvp(x.., x_dot..) -> pair(y, y_dot)
+//   vjp_forward(x..) -> pair(y, residuals);  vjp_backward(residuals, y_bar..) -> x_bar, or a tuple
+//   transpose(x.., y_bar..) -> x_bar, or a tuple; for operands that are linear, x is absent
+//   batch(const Mapped &, x..) -> pair(y, AxisSpec), or a vector of specs for several results
+//
+// Tangents and cotangents that are zero arrive as zeros; as nothing if the parameter is a
+// std::optional. Rules may begin with a parameter `const Active &`. After JAX's hijax.
+#pragma once
+
+#include <hjx/detail/hi_type.h>
+
+namespace hjx {
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+/// A value of the hi-type class T. A class of the user's may derive from it, to add functions.
+template <typename T>
+class HiValue : public AnyValue {
+public:
+  using HiType = T;
+  HiValue() = default;
+
+  /// The type's object, with its parameters.
+  T hi_type(Where where = Where::current()) const { return type(where).template as<T>(where); }
+};
+
+/// A value of the class V made of its components, for `expand` and for concrete values.
+///
+/// Errors: hjx::Error if the components are not of the types that the type's lo_types says.
+template <typename V>
+V raise(const typename V::HiType &type, const std::vector<AnyValue> &components, Where where = Where::current()) {
+  V value;
+  value.hjxHandle() = detail::raiseFlat(type, detail::handlesOf(components), where);
+  return value;
+}
+
+/// The components of a value.
+inline std::vector<AnyValue> lower(const AnyValue &value, Where where = Where::current()) {
+  std::vector<Array> components = detail::lowerFlat(value.hjxHandle(), where);
+  return {components.begin(), components.end()};
+}
+/// The components in classes: `auto [values, scales] = lower<Array, Array>(q);`
+template <typename First, typename... Rest>
+std::tuple<First, Rest...> lower(const AnyValue &value, Where where = Where::current()) {
+  std::vector<Array> components = detail::lowerFlat(value.hjxHandle(), where);
+  detail::checkCount("lower", "components", 1 + sizeof...(Rest), components.size(), where);
+  size_t next = 0;
+  return std::tuple<First, Rest...>{AnyValue(components[next++]).as<First>(where), (AnyValue(components[next++]).as<Rest>(where))...};
+}
+
+/// The zero of a tangent type: of an array type zeros, of a hi-type what its class says.
+inline AnyValue zero_of(const Type &type, Where where = Where::current()) { return detail::zeroFlat(type, where); }
+/// The sum of two tangents.
+inline AnyValue sum_of(const AnyValue &x, const AnyValue &y, Where where = Where::current()) {
+  return detail::sumFlat(x.hjxHandle(), y.hjxHandle(), where);
+}
+/// The type of tangents of values of `type`; none for integers, bools and keys.
+inline std::optional<Type> tangent_type(const Type &type) { return detail::tangentTypeOf(type); }
+
+/// `type` without, or with, a mapped axis, for the classes of containers: any type answers.
+HJX_API Type dec_rank(const Type &type, int64_t size, const AxisSpec &spec, Where where = Where::current());
+HJX_API Type inc_rank(const Type &type, int64_t size, const AxisSpec &spec, Where where = Where::current());
+HJX_API AxisSpec leading_axis_spec(const Type &type, Where where = Where::current());
+
+/// A value with a type but no numbers: an argument for make_ir, eval_shape and Module::add.
+template <typename V>
+V abstract_value(const typename V::HiType &type, Where where = Where::current()) {
+  V value;
+  value.hjxHandle() = detail::abstractFlat(type, where);
+  return value;
+}
+
+/// The same value, frozen: a function that jit compiles may capture it as a constant.
+template <typename V>
+  requires std::derived_from<V, AnyValue>
+V constant(const V &value, Where where = Where::current()) {
+  V frozen = value;
+  frozen.hjxHandle() = detail::constantFlat(value.hjxHandle(), where);
+  return frozen;
+}
+
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
+/// Calls a primitive on trees of values. The line to blame, a Where, may come first.
+///
+/// Errors: hjx::Error with what `infer` says of bad operands.
+template <typename P, typename... Args>
+auto call_primitive(const P &primitive, Where where, const Args &...args) {
+  using Traits = detail::PrimitiveTraits<P>;
+  static_assert(sizeof...(Args) == std::tuple_size_v<typename Traits::Operands>, "call_primitive: expand takes another number of operands");
+  typename Traits::Operands operands(args...);
+  std::vector<Array> results =
+      detail::callPrimitiveFlat(detail::primitiveOf<P>(), detail::paramsOf(primitive), detail::leavesOf(operands), where);
+  size_t next = 0;
+  return detail::fromLeaves<typename Traits::Result>(results, next);
+}
+template <typename P, typename First, typename... Args>
+  requires(!std::is_same_v<First, Where>)
+auto call_primitive(const P &primitive, const First &first, const Args &...args) {
+  return call_primitive<P>(primitive, Where(), first, args...);
+}
+template <typename P, typename... Args>
+  requires std::is_empty_v<P>
+auto call_primitive(Where where, const Args &...args) {
+  return call_primitive<P>(P(), where, args...);
+}
+template <typename P, typename First, typename... Args>
+  requires(std::is_empty_v<P> && !std::is_same_v<First, Where> && !std::is_same_v<First, P>)
+auto call_primitive(const First &first, const Args &...args) {
+  return call_primitive<P>(P(), Where(), first, args...);
+}
+
+} // namespace hjx
+
+//===----------------------------------------------------------------------===//
+// Registration
+//===----------------------------------------------------------------------===//
+
+/// The parameters of a type or a primitive, fields of the class (at most 27). Stands in the class.
+///
+/// Of a type: shapes, types, strings and integers; a vector of types last. Of a primitive, also
+/// bools and floats.
+#define HJX_PARAMS(...)                                                                                      \
+  template <typename HjxVisit>                                                                               \
+  void hjxVisitParams(HjxVisit &&hjxVisit) {                                                                 \
+    auto &hjxTree = *this;                                                                                   \
+    HJX_DETAIL_EXPAND(HJX_DETAIL_FIELDS(__VA_ARGS__))                                                        \
+  }
+
+/// Make a type and a primitive known to the process, at namespace scope: when the program starts,
+/// or when a plugin is loaded.
+#define HJX_REGISTER_TYPE(Class)                                                                             \
+  [[maybe_unused]] static const bool HJX_DETAIL_UNIQUE(hjxRegistered, __LINE__) = ::hjx::detail::registerTypeClass<Class>();
+#define HJX_REGISTER_PRIMITIVE(Class)                                                                        \
+  [[maybe_unused]] static const bool HJX_DETAIL_UNIQUE(hjxRegistered, __LINE__) = ::hjx::detail::registerPrimitiveClass<Class>();
+#define HJX_DETAIL_UNIQUE(name, line) HJX_DETAIL_JOIN(name, line)
+#define HJX_DETAIL_JOIN(name, line) name##line
