@@ -193,8 +193,7 @@ struct MergeScanParts : OpRewritePattern<ScanOp> {
       auto [known, isNew] = seen.try_emplace(yielded, ys);
       if (ys.use_empty())
         continue;
-      auto array = dyn_cast<RankedTensorType>(ys.getType());
-      Value outside = !isNew ? known->second : array ? knownOutside(scan, yielded, array, rewriter) : Value();
+      Value outside = isNew ? knownOutside(scan, yielded, ys.getType(), rewriter) : known->second;
       if (!outside)
         continue;
       rewriter.replaceAllUsesWith(ys, outside);
@@ -204,7 +203,7 @@ struct MergeScanParts : OpRewritePattern<ScanOp> {
   }
 
 private:
-  static Value knownOutside(ScanOp scan, Value yielded, RankedTensorType type, PatternRewriter &rewriter) {
+  static Value knownOutside(ScanOp scan, Value yielded, Type type, PatternRewriter &rewriter) {
     unsigned numConsts = scan.getNumConsts(), firstXs = numConsts + scan.getNumCarries();
     Value everywhere;
     if (auto argument = dyn_cast<BlockArgument>(yielded)) {
@@ -215,9 +214,10 @@ private:
     } else if (matchPattern(yielded, m_Constant())) {
       everywhere = rewriter.clone(*yielded.getDefiningOp())->getResult(0);
     }
-    if (!everywhere)
+    auto array = dyn_cast<RankedTensorType>(type);
+    if (!everywhere || !array)
       return {};
-    return BroadcastInDimOp::create(rewriter, scan.getLoc(), everywhere, type.getShape(), dimsExcept(type.getRank(), {0}));
+    return BroadcastInDimOp::create(rewriter, scan.getLoc(), everywhere, array.getShape(), dimsExcept(array.getRank(), {0}));
   }
 };
 

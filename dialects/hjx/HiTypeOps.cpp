@@ -3,6 +3,7 @@
 // Calls of primitives, raise and lower: verifiers and folders.
 #include "dialects/hjx/CheckTypes.h"
 #include "dialects/hjx/Hjx.h"
+#include "dialects/hjx/MappedPrimitive.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -19,7 +20,7 @@ void HjxDialect::registerHiTypeOps() {
       >();
 }
 
-const PrimitiveDef &CallPrimitiveOp::getDef() { return *HiRegistry::get().findPrimitive(getPrimitive()); }
+const PrimitiveDef &CallPrimitiveOp::getDef() { return *findPrimitive(getPrimitive(), getCall().params); }
 
 PrimitiveCall CallPrimitiveOp::getCall() {
   return {getParams().value_or(DictionaryAttr::get(getContext())), SmallVector<Type>(getOperandTypes()),
@@ -27,7 +28,7 @@ PrimitiveCall CallPrimitiveOp::getCall() {
 }
 
 LogicalResult CallPrimitiveOp::verify() {
-  const PrimitiveDef *def = HiRegistry::get().findPrimitive(getPrimitive());
+  const PrimitiveDef *def = findPrimitive(getPrimitive(), getCall().params);
   if (!def)
     return emitOpError("(C1) unknown primitive \"") << getPrimitive() << "\"; known primitives: " << HiRegistry::get().primitiveNames()
                                                     << " (a plugin adds others: --load-hjx-plugin)";

@@ -5,11 +5,15 @@
 #include "dialects/hjx/HiTypes.h"
 
 #include "dialects/hjx/Hjx.h"
+#include "dialects/hjx/MappedPrimitive.h"
 
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Mutex.h"
 #include "llvm/Support/RWMutex.h"
+
+#include <atomic>
 
 using namespace mlir;
 
@@ -66,6 +70,22 @@ const PrimitiveDef *HiRegistry::findPrimitive(StringRef name) const {
   llvm::sys::ScopedReader lock(impl->mutex);
   auto it = impl->primitives.find(name);
   return it == impl->primitives.end() ? nullptr : it->second.get();
+}
+
+static std::atomic<MakeMapped> makeMapped = nullptr;
+void setMakeMapped(MakeMapped make) { makeMapped = make; }
+
+const PrimitiveDef *findPrimitive(StringRef name, DictionaryAttr params) {
+  const PrimitiveDef *primitive = HiRegistry::get().findPrimitive(name);
+  if (!primitive || !params.contains(kMappedParam) || !makeMapped)
+    return primitive;
+  static llvm::sys::Mutex mutex;
+  static auto &mapped = *new llvm::DenseMap<const PrimitiveDef *, std::unique_ptr<PrimitiveDef>>; // as long as the registry
+  llvm::sys::ScopedLock lock(mutex);
+  std::unique_ptr<PrimitiveDef> &def = mapped[primitive];
+  if (!def)
+    def = makeMapped.load()(*primitive);
+  return def.get();
 }
 
 std::string HiRegistry::typeNames() const {

@@ -97,7 +97,7 @@ Value addCotangents(OpBuilder &builder, Location loc, Value sum, Value bar) {
     for (auto combine : {intoScatter, intoBox})
       if (Value combined = combine(b, bar, sum))
         return combined;
-  return emit::add(b, sum, bar);
+  return makeSum(b, sum, bar);
 }
 
 } // namespace hjx

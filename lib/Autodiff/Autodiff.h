@@ -51,6 +51,10 @@ public:
   mlir::func::FuncOp lookup(llvm::StringRef name) const {
     return mlir::cast<mlir::func::FuncOp>(mlir::SymbolTable::lookupSymbolIn(module, name));
   }
+  /// A private function, named after `name`, of what `body` emits and returns; for rules.
+  mlir::FailureOr<mlir::func::FuncOp>
+  addFunction(mlir::Location loc, llvm::StringRef name, mlir::TypeRange arguments,
+              llvm::function_ref<mlir::FailureOr<llvm::SmallVector<mlir::Value>>(mlir::ImplicitLocOpBuilder &, mlir::ValueRange)> body);
   const RuleSet *rulesOf(mlir::Operation *op) const { return rules.find(op); }
 
   /// Erases the functions made here that nothing names.

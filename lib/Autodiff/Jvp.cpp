@@ -10,7 +10,10 @@ using namespace mlir;
 namespace hjx {
 
 Value instantiate(OpBuilder &builder, Location loc, Value tangent, Type type) {
-  return tangent ? tangent : ir::makeSplat(builder, loc, type, 0.0);
+  if (tangent)
+    return tangent;
+  ImplicitLocOpBuilder b(loc, builder);
+  return ir::makeZero(b, ir::tangentOf(type));
 }
 
 LogicalResult applyJvpRule(Autodiff &engine, const RuleSet *rules, Operation *primal, ArrayRef<Value> tangents,
@@ -72,7 +75,7 @@ FailureOr<JvpFunction> Autodiff::jvp(func::FuncOp f, ArrayRef<bool> active) {
   SmallVector<Type> types(f.getArgumentTypes());
   for (auto [type, isActive] : llvm::zip_equal(f.getArgumentTypes(), active))
     if (isActive)
-      types.push_back(type);
+      types.push_back(ir::tangentOf(type));
   JvpFunction result{createFunction(f.getLoc(), name, types), {}};
   Block &body = result.function.getBody().front();
   SmallVector<Dual> arguments;

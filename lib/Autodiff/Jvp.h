@@ -52,7 +52,7 @@ mlir::LogicalResult applyJvpRule(Autodiff &engine, const RuleSet *rules, mlir::O
                                  llvm::ArrayRef<mlir::Value> tangents, mlir::OpBuilder &builder,
                                  llvm::SmallVectorImpl<Dual> &results);
 
-/// `tangent`, or zeros of `type` for a symbolic zero.
+/// `tangent`, or, for a symbolic zero, the zero of the tangents of values of `type`.
 mlir::Value instantiate(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value tangent, mlir::Type type);
 
 } // namespace hjx

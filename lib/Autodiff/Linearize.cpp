@@ -19,6 +19,21 @@ static void route(Operation *primal, OpBuilder &tan) {
       op.moveBefore(tanBlock, tan.getInsertionPoint());
 }
 
+LogicalResult linearizeThroughJvp(LinearizeContext &c) {
+  IRMapping primals;
+  primals.map(c.op->getOperands(), c.primals);
+  Operation *primal = c.fwd.clone(*c.op, primals);
+  SmallVector<Dual> results;
+  if (failed(applyJvpRule(c.engine, c.engine.rulesOf(c.op), primal, c.tangents, c.fwd, results)))
+    return failure();
+  route(primal, c.tan);
+  for (Dual dual : results) {
+    c.results.push_back(dual.primal);
+    c.resultTangents.push_back(dual.tangent);
+  }
+  return success();
+}
+
 FailureOr<SmallVector<Dual>> linearizeBlock(Autodiff &engine, Block &block, ArrayRef<Dual> arguments, OpBuilder &fwd,
                                             OpBuilder &tan) {
   DualValues values(block, arguments);
@@ -30,21 +45,14 @@ FailureOr<SmallVector<Dual>> linearizeBlock(Autodiff &engine, Block &block, Arra
       fwd.clone(op, values.primals);
       continue;
     }
+    ImplicitLocOpBuilder fwdAt(op.getLoc(), fwd), tanAt(op.getLoc(), tan);
+    auto operands = llvm::map_to_vector(op.getOperands(), [&](Value v) { return values.primals.lookup(v); });
+    LinearizeContext context{fwdAt, tanAt, &op, operands, dots, engine, {}, {}};
+    if (failed(rules && rules->linearize ? rules->linearize(context) : linearizeThroughJvp(context)))
+      return failure();
     SmallVector<Dual> results;
-    if (rules && rules->linearize) {
-      ImplicitLocOpBuilder fwdAt(op.getLoc(), fwd), tanAt(op.getLoc(), tan);
-      auto operands = llvm::map_to_vector(op.getOperands(), [&](Value v) { return values.primals.lookup(v); });
-      LinearizeContext context{fwdAt, tanAt, &op, operands, dots, engine, {}, {}};
-      if (failed(rules->linearize(context)))
-        return failure();
-      for (auto [value, dot] : llvm::zip_equal(context.results, context.resultTangents))
-        results.push_back({value, dot});
-    } else {
-      Operation *primal = fwd.clone(op, values.primals);
-      if (failed(applyJvpRule(engine, rules, primal, dots, fwd, results)))
-        return failure();
-      route(primal, tan);
-    }
+    for (auto [value, dot] : llvm::zip_equal(context.results, context.resultTangents))
+      results.push_back({value, dot});
     values.set(op.getResults(), results);
   }
   return values.lookup(block.getTerminator()->getOperands());
@@ -126,7 +134,7 @@ FailureOr<LinearizedFunction> Autodiff::linearize(func::FuncOp f, ArrayRef<bool>
   SmallVector<Type> tangentTypes;
   for (auto [type, isActive] : llvm::zip_equal(f.getArgumentTypes(), active))
     if (isActive)
-      tangentTypes.push_back(type);
+      tangentTypes.push_back(ir::tangentOf(type));
   LinearizedFunction pair{createFunction(f.getLoc(), (f.getName() + ".fwd" + suffix).str(), f.getArgumentTypes()),
                           createFunction(f.getLoc(), (f.getName() + ".lin" + suffix).str(), tangentTypes),
                           {},

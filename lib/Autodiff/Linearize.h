@@ -25,6 +25,7 @@
 #pragma once
 
 #include "lib/Autodiff/Jvp.h"
+#include "lib/Rules/Registry.h"
 
 namespace hjx {
 
@@ -55,5 +56,9 @@ struct LinearizedFunction {
 mlir::FailureOr<llvm::SmallVector<Dual>> linearizeBlock(Autodiff &engine, mlir::Block &block,
                                                         llvm::ArrayRef<Dual> arguments, mlir::OpBuilder &fwd,
                                                         mlir::OpBuilder &tan);
+
+/// What ops without a linearize rule get, for rules that decline: the primal op in fwd, and what of
+/// its jvp rule reads a tangent moved to tan.
+mlir::LogicalResult linearizeThroughJvp(LinearizeContext &c);
 
 } // namespace hjx

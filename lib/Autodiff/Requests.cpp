@@ -15,6 +15,7 @@ void registerAutodiffRules(RuleRegistry &rules) {
   populateContractionAutodiffRules(rules);
   populateElementwiseAutodiffRules(rules);
   populateHigherOrderAutodiffRules(rules);
+  populateHiTypesAutodiffRules(rules);
   populateMovementAutodiffRules(rules);
   populateRandomAutodiffRules(rules);
   populateReductionAutodiffRules(rules);

@@ -3,18 +3,11 @@
 // The batching engine: walks blocks, asks rules, makes functions.
 #include "lib/Batching/Batching.h"
 
-#include "lib/Rules/Emit.h"
+#include "lib/Batching/HiValues.h"
 
 using namespace mlir;
 
 namespace hjx {
-
-Value mapAt(ImplicitLocOpBuilder &b, Value value, Axis from, int64_t axis, int64_t size) {
-  if (from)
-    return emit::moveAxis(b, value, *from, axis);
-  RankedTensorType type = ir::insertAxis(emit::typeOf(value), axis, size);
-  return ir::BroadcastInDimOp::create(b, value, type.getShape(), ir::dimsExcept(type.getRank(), {axis}));
-}
 
 /// Batches the blocks of one function over one axis.
 class BlockBatcher : public BatchEngine {
@@ -95,11 +88,24 @@ private:
   int64_t size;
 };
 
+LogicalResult Batcher::batchInto(Block &block, ArrayRef<Value> arguments, ArrayRef<Axis> axes, int64_t size, ImplicitLocOpBuilder &b,
+                                 SmallVectorImpl<Value> &results, SmallVectorImpl<Axis> &resultAxes) {
+  return BlockBatcher(*this, size).batchBlock(block, arguments, axes, b, results, resultAxes);
+}
+
 /// "0_u_1": mapped at 0, unmapped, mapped at 1.
 static std::string spell(ArrayRef<Axis> axes) {
   std::string text;
-  for (Axis axis : axes)
-    text += (text.empty() ? "" : "_") + (axis ? std::to_string(*axis) : std::string("u"));
+  llvm::raw_string_ostream os(text);
+  llvm::interleave(
+      axes, os,
+      [&](const Axis &axis) {
+        if (axis.spec)
+          os << axis.spec;
+        else
+          os << (axis ? std::to_string(*axis) : "u");
+      },
+      "_");
   return text;
 }
 
@@ -117,7 +123,7 @@ FailureOr<func::FuncOp> Batcher::batch(func::FuncOp function, ArrayRef<Axis> axe
 
   SmallVector<Type> inputs;
   for (auto [type, axis] : llvm::zip_equal(function.getArgumentTypes(), axes))
-    inputs.push_back(axis ? Type(ir::insertAxis(cast<RankedTensorType>(type), *axis, size)) : type);
+    inputs.push_back(mappedType(function.getLoc(), type, axis, size));
   OpBuilder builder(module.getContext());
   auto batched = func::FuncOp::create(builder, function.getLoc(), key, builder.getFunctionType(inputs, {}));
   batched.setPrivate();
@@ -138,7 +144,7 @@ FailureOr<func::FuncOp> Batcher::batch(func::FuncOp function, ArrayRef<Axis> axe
         return function.emitOpError("result ") << i << " depends on a mapped operand, but out_axes says it is not mapped; give it a place there";
       }
       if (wanted)
-        results[i] = mapAt(b, results[i], resultAxes[i], *wanted, size);
+        results[i] = mapAt(b, results[i], resultAxes[i], wanted, size);
       resultAxes[i] = wanted;
     }
   func::ReturnOp::create(b, results);
@@ -148,15 +154,19 @@ FailureOr<func::FuncOp> Batcher::batch(func::FuncOp function, ArrayRef<Axis> axe
   return batched;
 }
 
-static SmallVector<Axis> toAxes(ArrayAttr axes) {
-  return llvm::map_to_vector(axes.getAsRange<IntegerAttr>(),
-                             [](IntegerAttr axis) { return axis.getInt() == -1 ? Axis() : Axis(axis.getInt()); });
+/// The entries of in_axes or out_axes for the function's arguments or results.
+static SmallVector<Axis> toAxes(ArrayAttr specs, TypeRange types) {
+  return llvm::map_to_vector(llvm::zip_equal(specs, types), [](auto entry) {
+    auto [spec, type] = entry;
+    auto axis = dyn_cast<IntegerAttr>(spec);
+    return axis && axis.getInt() == -1 ? Axis() : axisOf(type, spec);
+  });
 }
 
 LogicalResult Batcher::expand(ir::VmapOp op) {
   auto function = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(op, op.getCalleeAttr());
-  SmallVector<Axis> resultAxes, outAxes = toAxes(op.getOutAxes());
-  auto batched = batch(function, toAxes(op.getInAxes()), op.getAxisSize(), ArrayRef(outAxes), resultAxes);
+  SmallVector<Axis> resultAxes, outAxes = toAxes(op.getOutAxes(), function.getResultTypes());
+  auto batched = batch(function, toAxes(op.getInAxes(), function.getArgumentTypes()), op.getAxisSize(), ArrayRef(outAxes), resultAxes);
   if (failed(batched))
     return failure();
   OpBuilder builder(op);
@@ -173,6 +183,7 @@ void registerBatchRules(RuleRegistry &rules) {
   registerMovementBatchRules(rules);
   registerIndexingBatchRules(rules);
   registerRandomBatchRules(rules);
+  registerHiTypesBatchRules(rules);
   registerHigherOrderBatchRules(rules);
 }
 

@@ -32,6 +32,12 @@ public:
                                             std::optional<llvm::ArrayRef<Axis>> outAxes,
                                             llvm::SmallVectorImpl<Axis> &resultAxes);
 
+  /// Emits the ops of `block`, mapped over `size` elements, at `b`; its arguments are mapped as `axes`
+  /// say. Fills the values that its terminator names, and where they came out.
+  mlir::LogicalResult batchInto(mlir::Block &block, llvm::ArrayRef<mlir::Value> arguments, llvm::ArrayRef<Axis> axes, int64_t size,
+                                mlir::ImplicitLocOpBuilder &b, llvm::SmallVectorImpl<mlir::Value> &results,
+                                llvm::SmallVectorImpl<Axis> &resultAxes);
+
   /// Replaces a vmap request, whose callee holds no request any more, by a call.
   mlir::LogicalResult expand(ir::VmapOp op);
 
@@ -46,8 +52,8 @@ private:
   friend class BlockBatcher;
 };
 
-/// `value` mapped at `axis`: moved there, or repeated along a new axis.
-mlir::Value mapAt(mlir::ImplicitLocOpBuilder &b, mlir::Value value, Axis from, int64_t axis, int64_t size);
+/// `value` mapped at `to`: moved there, or repeated along a new axis.
+mlir::Value mapAt(mlir::ImplicitLocOpBuilder &b, mlir::Value value, const Axis &from, const Axis &to, int64_t size);
 
 void registerBatchRules(RuleRegistry &rules);
 void registerElementwiseBatchRules(RuleRegistry &rules);
@@ -56,6 +62,7 @@ void registerReductionBatchRules(RuleRegistry &rules);
 void registerMovementBatchRules(RuleRegistry &rules);
 void registerIndexingBatchRules(RuleRegistry &rules);
 void registerRandomBatchRules(RuleRegistry &rules);
+void registerHiTypesBatchRules(RuleRegistry &rules);
 void registerHigherOrderBatchRules(RuleRegistry &rules);
 
 } // namespace hjx

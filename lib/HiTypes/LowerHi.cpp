@@ -283,14 +283,16 @@ LogicalResult HiLowering::expand(ir::CallPrimitiveOp op) {
     return op.emitOpError("\"") << op.getPrimitive() << "\" declares results of types " << list(op.getResultTypes())
                                 << ", but its expansion returns " << list(ValueRange(*results).getTypes());
   }
-  for (Operation *made = before ? before->getNextNode() : &op->getBlock()->front(); made != op;) {
+  // Holds the results while the walk replaces values under them.
+  auto anchor = UnrealizedConversionCastOp::create(b, TypeRange(), *results);
+  for (Operation *made = before ? before->getNextNode() : &op->getBlock()->front(); made != anchor;) {
     Operation *next = made->getNextNode();
     if (failed(run(made)))
       return failure();
     made = next;
   }
-  dead.push_back(op);
-  return replace(op.getResults(), flatten(*results), op.getLoc());
+  dead.append({anchor, op});
+  return replace(op.getResults(), flatten(anchor.getOperands()), op.getLoc());
 }
 
 //===----------------------------------------------------------------------===//

@@ -95,8 +95,12 @@ using TransposeRule = std::function<mlir::LogicalResult(TransposeContext &)>;
 //===----------------------------------------------------------------------===//
 
 /// Where a value is mapped: an axis, or nothing for a value that every element
-/// of the batch shares.
-using Axis = std::optional<int64_t>;
+/// of the batch shares. A value of a hi-type is mapped as `spec` says, without
+/// one at its leading axis; its number is 0 and means nothing more.
+struct Axis : std::optional<int64_t> {
+  using std::optional<int64_t>::optional;
+  mlir::Attribute spec;
+};
 
 /// What rules of ops with regions or callees ask of the batching engine.
 class BatchEngine {

@@ -79,12 +79,16 @@ private:
     // An error lies in the function being transformed; say who asked for it.
     Location loc = request->getLoc();
     StringAttr name = request->getName().getIdentifier();
+    bool hasError = false;
     ScopedDiagnosticHandler note(request->getContext(), [&](Diagnostic &diagnostic) {
-      if (diagnostic.getSeverity() == DiagnosticSeverity::Error && diagnostic.getLocation() != loc)
+      bool isError = diagnostic.getSeverity() == DiagnosticSeverity::Error;
+      hasError |= isError;
+      if (isError && diagnostic.getLocation() != loc)
         diagnostic.attachNote(loc) << "needed by this " << name.getValue();
       return failure(); // the next handler prints it
     });
-    return expanderOf[name.getValue()]->expand(request);
+    // Some helpers report and go on with any value.
+    return failure(failed(expanderOf[name.getValue()]->expand(request)) || hasError);
   }
 
   ModuleOp module;

@@ -143,8 +143,8 @@ static LogicalResult customVjpLinearize(LinearizeContext &c) {
   unsigned numResults = op->getNumResults();
   SmallVector<Type> tangentTypes;
   for (Type type : op->getResultTypes())
-    if (ir::isDifferentiable(type))
-      tangentTypes.push_back(type);
+    if (Type tangent = ir::tangentOf(type))
+      tangentTypes.push_back(tangent);
   Mask active;
   for (auto [primal, dot] : llvm::zip_equal(c.primals, c.tangents))
     if (ir::isDifferentiable(primal.getType()))

@@ -13,13 +13,23 @@
 #include "lib/Autodiff/Rules/HigherOrder.h"
 #include "lib/Autodiff/Rules/Rules.h"
 
+#include <deque>
+
 using namespace mlir;
 
 namespace hjx {
 
+/// Regions for the branches of another cond: not in `cond`, but under its module.
+using Regions = std::deque<Region>;
+static Regions emptyRegions(ir::CondOp cond) {
+  Regions regions;
+  for (unsigned i = 0; i < cond.getBranches().size(); ++i)
+    regions.emplace_back(cond.getOperation());
+  return regions;
+}
+
 /// A cond of `branches`, moved from `regions`.
-static ir::CondOp createCond(OpBuilder &b, Location loc, TypeRange types, Value index, ValueRange inputs,
-                             MutableArrayRef<Region> regions) {
+static ir::CondOp createCond(OpBuilder &b, Location loc, TypeRange types, Value index, ValueRange inputs, Regions &regions) {
   auto cond = ir::CondOp::create(b, loc, types, index, inputs, regions.size());
   for (auto [target, region] : llvm::zip_equal(cond.getBranches(), regions))
     target.takeBody(region);
@@ -36,7 +46,7 @@ static OpBuilder atEnd(Block &block, OpBuilder &like) {
 static LogicalResult condJvp(JvpContext &c, ir::CondOp cond) {
   ArrayRef<Value> inputDots = c.tangents.drop_front();
   Mask results = activeResults(c.engine, cond, isPresent(c.tangents));
-  std::vector<Region> regions(cond.getBranches().size());
+  Regions regions = emptyRegions(cond);
   for (auto [branch, region] : llvm::zip_equal(cond.getBranches(), regions)) {
     Block &block = region.emplaceBlock();
     SmallVector<Dual> arguments;
@@ -55,17 +65,6 @@ static LogicalResult condJvp(JvpContext &c, ir::CondOp cond) {
   return success();
 }
 
-/// What a branch puts into a slot that it does not use.
-static Value placeholder(OpBuilder &b, Location loc, Type type) {
-  auto array = cast<RankedTensorType>(type);
-  if (!isa<ir::KeyType>(array.getElementType()))
-    return ir::makeSplat(b, loc, type, 0.0);
-  Type word = IntegerType::get(b.getContext(), 32, IntegerType::Unsigned);
-  SmallVector<int64_t> shape(array.getShape());
-  shape.push_back(2);
-  return ir::RandomWrapOp::create(b, loc, type, ir::makeSplat(b, loc, RankedTensorType::get(shape, word), 0.0));
-}
-
 static LogicalResult condLinearize(LinearizeContext &c) {
   auto cond = cast<ir::CondOp>(c.op);
   Location loc = cond.getLoc();
@@ -74,7 +73,7 @@ static LogicalResult condLinearize(LinearizeContext &c) {
   size_t numBranches = cond.getBranches().size();
 
   // Each branch in two.
-  std::vector<Region> fwdRegions(numBranches), tanRegions(numBranches);
+  Regions fwdRegions = emptyRegions(cond), tanRegions = emptyRegions(cond);
   std::vector<SmallVector<Value>> residuals(numBranches);
   for (auto [branch, fwdRegion, tanRegion, kept] :
        llvm::zip_equal(cond.getBranches(), fwdRegions, tanRegions, residuals)) {
@@ -82,7 +81,7 @@ static LogicalResult condLinearize(LinearizeContext &c) {
     SmallVector<Dual> arguments;
     for (auto [argument, dot] : llvm::zip_equal(branch.getArguments(), inputDots))
       arguments.push_back(
-          {fwd.addArgument(argument.getType(), loc), dot ? Value(tan.addArgument(argument.getType(), loc)) : Value()});
+          {fwd.addArgument(argument.getType(), loc), dot ? Value(tan.addArgument(dot.getType(), loc)) : Value()});
     OpBuilder fwdBuilder = atEnd(fwd, c.fwd), tanBuilder = atEnd(tan, c.fwd);
     auto duals = linearizeBlock(c.engine, branch.front(), arguments, fwdBuilder, tanBuilder);
     if (failed(duals)) {
@@ -130,10 +129,10 @@ static LogicalResult condLinearize(LinearizeContext &c) {
     yielded.resize(types.size());
     for (auto [residual, index] : resultOf[k])
       yielded[index] = residual;
-    OpBuilder b(yield);
+    ImplicitLocOpBuilder b(loc, yield);
     for (auto [value, type] : llvm::zip_equal(yielded, types))
       if (!value)
-        value = placeholder(b, loc, type);
+        value = ir::makeUnspecified(b, type);
     yield->setOperands(yielded);
   }
   auto fwdCond = createCond(c.fwd, loc, types, c.primals.front(), c.primals.drop_front(), fwdRegions);
@@ -187,7 +186,7 @@ static LogicalResult condTranspose(TransposeContext &c, ir::CondOp cond) {
     for (auto [all, one] : llvm::zip_equal(reached, reachedArguments(branch.front(), linear, hasBar)))
       all |= one;
 
-  std::vector<Region> regions(cond.getBranches().size());
+  Regions regions = emptyRegions(cond);
   SmallVector<Type> types;
   for (auto [input, isReached] : llvm::zip_equal(cond.getInputs(), reached))
     if (isReached)

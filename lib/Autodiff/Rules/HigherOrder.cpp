@@ -17,7 +17,7 @@ void addJointArguments(Block &block, ArrayRef<BlockArgument> originals, ArrayRef
     duals.push_back({block.addArgument(original.getType(), original.getLoc()), Value()});
   for (auto [i, isActive] : llvm::enumerate(active))
     if (isActive)
-      duals[first + i].tangent = block.addArgument(originals[i].getType(), originals[i].getLoc());
+      duals[first + i].tangent = block.addArgument(ir::tangentOf(originals[i].getType()), originals[i].getLoc());
 }
 
 SmallVector<Value> toJoint(OpBuilder &b, Location loc, ArrayRef<Dual> duals, ArrayRef<bool> active) {

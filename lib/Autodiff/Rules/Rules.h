@@ -15,6 +15,7 @@ namespace hjx {
 void populateContractionAutodiffRules(RuleRegistry &rules);
 void populateElementwiseAutodiffRules(RuleRegistry &rules);
 void populateHigherOrderAutodiffRules(RuleRegistry &rules);
+void populateHiTypesAutodiffRules(RuleRegistry &rules);
 void populateMovementAutodiffRules(RuleRegistry &rules);
 void populateRandomAutodiffRules(RuleRegistry &rules);
 void populateReductionAutodiffRules(RuleRegistry &rules);

@@ -40,11 +40,19 @@ static Mask activeCarriesOf(const Autodiff &engine, ir::ScanOp scan, ArrayRef<bo
 
 /// A scan like `like` over the body in `region`, whose yield gives the result
 /// types: as many carries as `inits`, then ys.
-static ir::ScanOp createScan(OpBuilder &b, ir::ScanOp like, ValueRange consts, ValueRange inits, ValueRange xs,
+static FailureOr<ir::ScanOp> createScan(OpBuilder &b, ir::ScanOp like, ValueRange consts, ValueRange inits, ValueRange xs,
                              Region &region, bool reverse) {
   SmallVector<Type> types;
-  for (auto [i, type] : llvm::enumerate(region.front().getTerminator()->getOperandTypes()))
-    types.push_back(i < inits.size() ? type : ir::insertAxis(cast<RankedTensorType>(type), 0, like.getLength()));
+  for (auto [i, type] : llvm::enumerate(region.front().getTerminator()->getOperandTypes())) {
+    auto stacked = i < inits.size() ? FailureOr<Type>(type) : ir::incLeading(type, like.getLength(), [&] {
+      return like.emitOpError("cannot be differentiated: ") << type << " of each iteration is kept; ";
+    });
+    if (failed(stacked)) {
+      region.dropAllReferences();
+      return failure();
+    }
+    types.push_back(*stacked);
+  }
   auto scan = ir::ScanOp::create(b, like.getLoc(), types, consts, inits, xs, like.getLength(), reverse);
   scan.getBody().takeBody(region);
   return scan;
@@ -65,7 +73,7 @@ static LogicalResult scanJvp(JvpContext &c, ir::ScanOp scan) {
       inits.push_back(instantiate(c.b, c.b.getLoc(), dot, init.getType()));
   llvm::append_range(xs, present(xDots));
 
-  Region region;
+  Region region(scan); // not in it, but under its module
   Block &body = region.emplaceBlock();
   SmallVector<Dual> arguments;
   unsigned numConsts = scan.getNumConsts(), numCarries = scan.getNumCarries();
@@ -86,8 +94,10 @@ static LogicalResult scanJvp(JvpContext &c, ir::ScanOp scan) {
   ir::YieldOp::create(b, scan.getLoc(), yielded);
 
   auto joint = createScan(c.b, scan, consts, inits, xs, region, scan.getReverse());
-  setJointResults(c, 0, joint.getCarryResults(), carries);
-  setJointResults(c, numCarries, joint.getYsResults(), ysActive);
+  if (failed(joint))
+    return failure();
+  setJointResults(c, 0, joint->getCarryResults(), carries);
+  setJointResults(c, numCarries, joint->getYsResults(), ysActive);
   return success();
 }
 
@@ -128,13 +138,13 @@ LogicalResult linearizeScan(LinearizeContext &c, ir::ScanOp scan) {
   auto [constDots, initDots, xDots] = byRole(scan, c.tangents);
 
   // The two bodies. tan's arguments for now: tangents of consts, carries, xs.
-  Region fwdRegion, tanRegion;
+  Region fwdRegion(scan), tanRegion(scan);
   Block &fwd = fwdRegion.emplaceBlock(), &tan = tanRegion.emplaceBlock();
   SmallVector<Dual> arguments;
   for (auto [argument, isActive] :
        llvm::zip_equal(scan.getBlock()->getArguments(), concat(isPresent(constDots), carries, isPresent(xDots))))
     arguments.push_back({fwd.addArgument(argument.getType(), loc),
-                         isActive ? Value(tan.addArgument(argument.getType(), loc)) : Value()});
+                         isActive ? Value(tan.addArgument(ir::tangentOf(argument.getType()), loc)) : Value()});
   OpBuilder fwdBuilder(c.fwd.getContext()), tanBuilder(c.fwd.getContext());
   fwdBuilder.setInsertionPointToEnd(&fwd);
   tanBuilder.setInsertionPointToEnd(&tan);
@@ -200,6 +210,8 @@ LogicalResult linearizeScan(LinearizeContext &c, ir::ScanOp scan) {
   }
   eraseDeadOps(fwd);
   auto fwdScan = createScan(c.fwd, scan, fwdConsts, primalInits, primalXs, fwdRegion, scan.getReverse());
+  if (failed(fwdScan))
+    return failure();
 
   SmallVector<Value> tanConsts, tanInits, tanXs;
   for (Value value : asConsts)
@@ -213,15 +225,17 @@ LogicalResult linearizeScan(LinearizeContext &c, ir::ScanOp scan) {
   for (Value value : asXs)
     tanXs.push_back(primalXs[cast<BlockArgument>(value).getArgNumber() - fwdConsts.size() - numCarries]);
   for (unsigned index : stackedAt)
-    tanXs.push_back(fwdScan.getResult(index));
+    tanXs.push_back(fwdScan->getResult(index));
   llvm::append_range(tanXs, present(xDots));
   auto tanScan = createScan(c.tan, scan, tanConsts, tanInits, tanXs, tanRegion, scan.getReverse());
+  if (failed(tanScan))
+    return failure();
 
   unsigned next = 0;
   for (auto [i, dual] : llvm::enumerate(*duals)) {
     bool hasTangent = i < numCarries ? carries[i] : bool(dual.tangent);
-    c.results.push_back(fwdScan.getResult(i));
-    c.resultTangents.push_back(hasTangent ? tanScan.getResult(next++) : Value());
+    c.results.push_back(fwdScan->getResult(i));
+    c.resultTangents.push_back(hasTangent ? tanScan->getResult(next++) : Value());
   }
   return success();
 }
@@ -232,11 +246,11 @@ LogicalResult linearizeScan(LinearizeContext &c, ir::ScanOp scan) {
 
 /// The values at the start of each iteration of the carries of `scan` that do
 /// not depend on linear values: one forward loop that stacks them.
-static SmallVector<Value> stackNonlinearCarries(TransposeContext &c, ir::ScanOp scan, ArrayRef<bool> linear) {
+static FailureOr<SmallVector<Value>> stackNonlinearCarries(TransposeContext &c, ir::ScanOp scan, ArrayRef<bool> linear) {
   auto [linearConsts, linearCarries, linearXs] = byRole(scan, linear);
   if (llvm::all_of(linearCarries, [](bool isLinear) { return isLinear; }))
-    return {};
-  Region region;
+    return SmallVector<Value>();
+  Region region(scan); // not in it, but under its module
   Block &body = region.emplaceBlock();
   IRMapping values;
   std::array<SmallVector<Value>, 3> operands;
@@ -259,7 +273,9 @@ static SmallVector<Value> stackNonlinearCarries(TransposeContext &c, ir::ScanOp 
   llvm::append_range(yielded, body.getArguments().slice(operands[0].size(), operands[1].size()));
   ir::YieldOp::create(b, scan.getLoc(), yielded);
   auto loop = createScan(c.b, scan, operands[0], operands[1], operands[2], region, scan.getReverse());
-  return llvm::to_vector_of<Value>(loop.getYsResults());
+  if (failed(loop))
+    return failure();
+  return llvm::to_vector_of<Value>(loop->getYsResults());
 }
 
 // The loop runs the other way. Its carries are the cotangents of the carries,
@@ -290,7 +306,7 @@ static LogicalResult scanTranspose(TransposeContext &c, ir::ScanOp scan) {
   });
   Mask hasBar = reached(hasCarryBar);
 
-  Region region;
+  Region region(scan); // not in it, but under its module
   Block &body = region.emplaceBlock();
   SmallVector<Value> consts, inits, xs;                          // operands of the new loop
   SmallVector<Value> arguments(original.getNumArguments()), sums(numConsts), yieldBars; // in its body
@@ -311,11 +327,13 @@ static LogicalResult scanTranspose(TransposeContext &c, ir::ScanOp scan) {
   }
   for (auto [i, bar] : llvm::enumerate(ysBars))
     yieldBars.push_back(bar ? add(xs, bar, scan.getYield().getOperand(numCarries + i).getType()) : Value());
-  SmallVector<Value> carryStacks = stackNonlinearCarries(c, scan, linear);
+  auto carryStacks = stackNonlinearCarries(c, scan, linear);
+  if (failed(carryStacks))
+    return failure();
   unsigned nextStack = 0;
   for (unsigned i = numConsts; i < original.getNumArguments(); ++i)
     if (!linear[i])
-      arguments[i] = add(xs, i < numConsts + numCarries ? carryStacks[nextStack++] : c.nonlinear(i), typeOf(i));
+      arguments[i] = add(xs, i < numConsts + numCarries ? (*carryStacks)[nextStack++] : c.nonlinear(i), typeOf(i));
 
   OpBuilder b(c.b.getContext());
   b.setInsertionPointToEnd(&body);
@@ -333,10 +351,12 @@ static LogicalResult scanTranspose(TransposeContext &c, ir::ScanOp scan) {
   ir::YieldOp::create(b, loc, yielded);
 
   auto transposed = createScan(c.b, scan, consts, inits, xs, region, !scan.getReverse());
+  if (failed(transposed))
+    return failure();
   unsigned next = 0;
   for (unsigned i = 0; i < scan->getNumOperands(); ++i)
     if (i < numConsts ? bool(sums[i]) : i < numConsts + numCarries ? hasCarryBar[i - numConsts] : bool((*bars)[i]))
-      c.accumulate(i, transposed.getResult(next++));
+      c.accumulate(i, transposed->getResult(next++));
   return success();
 }
 

@@ -27,7 +27,7 @@ static LogicalResult whileJvp(JvpContext &c, ir::WhileOp loop) {
   for (auto [init, dot] : llvm::zip_equal(loop.getInits(), initDots))
     inits.push_back({init, dot});
 
-  Region body;
+  Region body(loop);
   Block &block = body.emplaceBlock();
   SmallVector<Dual> arguments;
   ArrayRef<BlockArgument> originals = loop.getBody().front().getArguments();

@@ -2,6 +2,7 @@
 //
 // Control flow and calls. A loop's carries are mapped when they start so or
 // become so: a boolean fixpoint, found by analysis before anything is emitted.
+#include "lib/Batching/HiValues.h"
 #include "lib/Batching/Rules/Shared.h"
 
 using namespace hjx;
@@ -62,14 +63,20 @@ static LogicalResult batchScan(BatchContext &ctx) {
   SmallVector<Type> argumentTypes;
   for (auto [i, value] : llvm::enumerate(ctx.operands)) {
     bool isXs = i >= numConsts + numCarries;
-    Value moved = mapped[i] ? mapAt(ctx.b, value, ctx.axes[i], isXs ? 1 : 0, ctx.size) : value;
+    Value moved = value;
+    Type type = op.getBlock()->getArgument(i).getType();
+    if (mapped[i] && isXs)
+      moved = mapBehindLoop(ctx.b, value, ctx.axes[i], op->getOperand(i).getType(), op.getLength(), ctx.size);
+    else if (mapped[i])
+      moved = mapAt(ctx.b, value, ctx.axes[i], 0, ctx.size);
     operands.push_back(moved);
-    argumentTypes.push_back(isXs ? Type(dropAxis(emit::typeOf(moved), 0)) : moved.getType());
+    argumentTypes.push_back(mapped[i] ? mappedType(op.getLoc(), type, 0, ctx.size) : type);
   }
   SmallVector<Type> resultTypes;
   for (auto [i, type] : llvm::enumerate(op.getResultTypes())) {
-    int64_t axis = i < numCarries ? 0 : 1;
-    resultTypes.push_back(yields[i] ? Type(insertAxis(cast<RankedTensorType>(type), axis, ctx.size)) : type);
+    if (yields[i])
+      type = i < numCarries ? mappedType(op.getLoc(), type, 0, ctx.size) : typeBehindLoop(op.getLoc(), type, op.getLength(), ctx.size);
+    resultTypes.push_back(type);
   }
   ArrayRef<Value> all = operands;
   auto scan = ScanOp::create(ctx.b, resultTypes, all.take_front(numConsts), all.slice(numConsts, numCarries),
@@ -77,8 +84,11 @@ static LogicalResult batchScan(BatchContext &ctx) {
   scan->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   if (failed(batchRegion(ctx, op.getBody(), scan.getBody(), argumentTypes, frontAxes(mapped), yields)))
     return failure();
-  for (auto [i, result] : llvm::enumerate(scan.getResults()))
-    ctx.setResult(result, yields[i] ? Axis(i < numCarries ? 0 : 1) : Axis());
+  for (auto [i, result] : llvm::enumerate(scan.getResults())) {
+    bool isStack = i >= numCarries && yields[i], isHi = isa<HiType>(result.getType());
+    Value value = isStack && isHi ? mapBeforeLoop(ctx.b, result, op->getResult(i).getType(), op.getLength(), ctx.size) : result;
+    ctx.setResult(value, yields[i] ? Axis(isStack && !isHi ? 1 : 0) : Axis());
+  }
   return success();
 }
 
@@ -142,7 +152,7 @@ static LogicalResult batchWhile(BatchContext &ctx) {
       return failure();
     Value mask = mapAt(ctx.b, going.front(), goingAxis.front(), 0, ctx.size);
     for (auto [value, old] : llvm::zip_equal(next, carries))
-      value = emit::select(ctx.b, emit::broadcastInDim(ctx.b, mask, emit::typeOf(value).getShape(), {0}), value, old);
+      value = selectMapped(ctx.b, mask, ValueRange{old, value});
   }
   YieldOp::create(ctx.b, next);
   for (auto [i, result] : llvm::enumerate(loop.getResults()))
@@ -160,7 +170,7 @@ static LogicalResult batchSharedCond(BatchContext &ctx, CondOp op) {
       mapped[i] |= isMapped;
   SmallVector<Type> resultTypes;
   for (auto [type, isMapped] : llvm::zip_equal(op.getResultTypes(), mapped))
-    resultTypes.push_back(isMapped ? Type(insertAxis(cast<RankedTensorType>(type), 0, ctx.size)) : type);
+    resultTypes.push_back(isMapped ? mappedType(op.getLoc(), type, 0, ctx.size) : type);
   auto cond = CondOp::create(ctx.b, resultTypes, ctx.operands[0], inputs, op.getBranches().size());
   for (auto [from, to] : llvm::zip_equal(op.getBranches(), cond.getBranches()))
     if (failed(batchRegion(ctx, from, to, ValueRange(inputs).getTypes(), axes, mapped)))
@@ -189,7 +199,7 @@ static LogicalResult batchMappedCond(BatchContext &ctx, CondOp op) {
     for (unsigned i = 1; i < ctx.operands.size(); ++i) {
       bool isFloat = isDifferentiable(ctx.operands[i].getType());
       Value value = isFloat ? atFront(ctx, i) : ctx.operands[i];
-      if (isFloat)
+      if (isFloat && !isa<HiType>(value.getType()))
         value = emit::select(ctx.b, emit::broadcastInDim(ctx.b, chosen, emit::typeOf(value).getShape(), {0}), value,
                              StopGradientOp::create(ctx.b, value));
       arguments.push_back(value);
@@ -200,10 +210,8 @@ static LogicalResult batchMappedCond(BatchContext &ctx, CondOp op) {
     for (auto [i, value] : llvm::enumerate(results))
       cases[i].push_back(mapAt(ctx.b, value, resultAxes[i], 0, ctx.size));
   }
-  for (ArrayRef<Value> values : cases) {
-    Value which = emit::broadcastInDim(ctx.b, index, emit::typeOf(values.front()).getShape(), {0});
-    ctx.setResult(SelectNOp::create(ctx.b, which, values), 0);
-  }
+  for (ArrayRef<Value> values : cases)
+    ctx.setResult(selectMapped(ctx.b, index, values), 0);
   return success();
 }
 
@@ -321,7 +329,7 @@ static LogicalResult batchCustomLin(BatchContext &ctx) {
     tangents.push_back(atFront(ctx, i));
   SmallVector<Type> types;
   for (Type type : op.getResultTypes())
-    types.push_back(insertAxis(cast<RankedTensorType>(type), 0, ctx.size));
+    types.push_back(mappedType(op.getLoc(), type, 0, ctx.size));
   setResults(ctx,
              CustomLinOp::create(ctx.b, types, bwd->getSymName(), ctx.operands.take_front(numResiduals), tangents, op.getActive()),
              0);

@@ -7,16 +7,16 @@
 
 #include "dialects/hjx/HiTypes.h"
 
-#include <optional>
-
 namespace hjx::ir {
 
-/// For each array that values of `element` become, its axis in a value mapped as `spec` says; none
-/// where elements share it.
+/// For each component of `element`, how it is mapped in a value that is mapped as `spec` says: the
+/// axis of an array, the spec of a hi-type, or null for one that elements share.
 ///
 /// Errors: a diagnostic when the type cannot be mapped so, or its mapped form is not made of the same
 ///         components with one more axis.
-mlir::FailureOr<llvm::SmallVector<std::optional<int64_t>>> componentAxes(mlir::Type element, mlir::Attribute spec,
-                                                                         EmitError emitError);
+mlir::FailureOr<llvm::SmallVector<mlir::Attribute>> componentSpecs(HiType element, mlir::Attribute spec, EmitError emitError);
+
+/// How the tangent of a value mapped as `spec` says is mapped.
+mlir::FailureOr<mlir::Attribute> tangentSpec(mlir::Type element, mlir::Attribute spec, EmitError emitError);
 
 } // namespace hjx::ir
