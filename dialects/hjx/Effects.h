@@ -10,6 +10,9 @@ namespace hjx::ir {
 
 bool takesRef(mlir::Operation *op);
 
+/// What a ref of `type` holds; `type` itself if it is no ref.
+mlir::Type heldType(mlir::Type type);
+
 /// True for an op that may go when nobody reads its results. A call does with its refs what its
 /// function does, and has no other effects.
 bool isRemovable(mlir::Operation *op);

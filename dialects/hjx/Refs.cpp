@@ -20,6 +20,11 @@ void hjx::ir::addRefEffects(Operation *op, SmallVectorImpl<MemoryEffects::Effect
 
 bool hjx::ir::takesRef(Operation *op) { return llvm::any_of(op->getOperandTypes(), llvm::IsaPred<RefType>); }
 
+Type hjx::ir::heldType(Type type) {
+  auto ref = dyn_cast<RefType>(type);
+  return ref ? ref.getValueType() : type;
+}
+
 bool hjx::ir::isRemovable(Operation *op) { return isPure(op) || (isa<func::CallOp>(op) && !takesRef(op)); }
 
 LogicalResult RefType::verify(EmitError emitError, Type valueType) {
@@ -149,6 +154,8 @@ FailureOr<Type> RefIndex::partOf(Type type, EmitError emitError) const {
         return emitError() << "(C1) expected a scalar as start of a slice, got " << index;
       if (size != kDropped && (size < 0 || size > dim || strides[d] != 1))
         return emitError() << "(C1) a slice of " << size << " elements does not fit dimension " << d << " of " << array;
+      if (size == kDropped && dim == 0)
+        return emitError() << "(C1) dimension " << d << " of " << array << " has no elements to index";
       if (index.getRank() != 0 && gathered && *gathered != index.getShape())
         return emitError() << "(C1) expected integer arrays of one shape, got " << index << " in dimension " << d;
       if (index.getRank() != 0)

@@ -2,6 +2,7 @@
 //
 // Requests: verification against the functions they name.
 #include "dialects/hjx/CheckTypes.h"
+#include "dialects/hjx/Effects.h"
 #include "dialects/hjx/Hjx.h"
 #include "dialects/hjx/Shapes.h"
 
@@ -245,11 +246,17 @@ LogicalResult CustomVjpOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return failure();
   if (fwd->getNumResults() < numResults)
     return emitOpError("(C2) fwd returns ") << fwd->getNumResults() << " values, expected at least the " << numResults << " results";
+  SmallVector<Type> refs, held;
+  for (Type input : type->getInputs()) {
+    held.push_back(heldType(input));
+    if (isa<RefType>(input))
+      refs.push_back(input);
+  }
+  SmallVector<Type> residuals = concat(refs, fwd->getResults().drop_front(numResults));
   if (failed(checkTypes(*this, "(C2) results of fwd", type->getResults(), fwd->getResults().take_front(numResults))) ||
-      failed(checkTypes(*this, "(C2) arguments of bwd",
-                        concat(fwd->getResults().drop_front(numResults), tangentsOf(type->getResults())), bwd->getInputs())))
+      failed(checkTypes(*this, "(C2) arguments of bwd", concat(residuals, tangentsOf(type->getResults())), bwd->getInputs())))
     return failure();
-  return checkTypes(*this, "(C2) results of bwd", tangentsOf(type->getInputs()), bwd->getResults());
+  return checkTypes(*this, "(C2) results of bwd", tangentsOf(held), bwd->getResults());
 }
 
 LogicalResult CustomLinOp::verifySymbolUses(SymbolTableCollection &symbols) {

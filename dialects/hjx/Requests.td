@@ -190,8 +190,10 @@ def Hjx_CustomVjpOp : Hjx_Request<"custom_vjp"> {
   let summary = "A call whose pull-back the user gives";
   let description = [{
     `fwd` takes the operands and returns the results, then any residuals; `bwd`
-    takes the residuals, then a cotangent for each float result, and returns a
-    cotangent for each float operand.
+    takes the operands that are refs, the residuals, then a cotangent for each
+    float result, and returns a cotangent for each operand that is float or a ref
+    of one: for a ref, of what it held before the call, which counts only where
+    the function that is differentiated makes the ref itself.
     Constraints: (C1) `callee` names a function with the operands' and results'
     types. (C2) `fwd` and `bwd` name functions of the types above.
     ```mlir

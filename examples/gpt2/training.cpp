@@ -18,17 +18,18 @@ static std::pair<Array, Params> lossAndGradient(const Params &params, const Arra
   };
   if (config.accumulation_steps == 1)
     return hjx::value_and_grad(lossOf)(params, inputs, targets, key);
-  Array micro = hjx::arange(config.accumulation_steps);
-  auto accumulate = [&](std::pair<Array, Params> sums, std::tuple<Array, Array, Array> batch) {
-    auto [x, y, i] = batch;
-    auto [value, grads] = hjx::value_and_grad(lossOf)(params, x, y, hjx::random::fold_in(key, i));
-    return std::pair(std::pair(sums.first + value, hjx::tree_map([](Array a, Array b) { return a + b; }, sums.second, grads)),
-                     hjx::Nothing());
+  // Each micro-batch adds to the sums where they are: no gradient of one exists by itself.
+  hjx::Ref total = hjx::new_ref(hjx::zeros({}));
+  std::vector<hjx::Ref> sums = hjx::new_refs(hjx::tree_map([](const Array &p) { return hjx::zeros_like(p); }, params));
+  auto accumulate = [&](Array x, Array y, Array i) {
+    Array dropoutKey = hjx::random::fold_in(key, i);
+    auto [value, pullBack] = hjx::vjp([&](const Params &p) { return lossOf(p, x, y, dropoutKey); }, params);
+    pullBack.with_refs(sums)(hjx::ones({}));
+    total.add(value);
   };
-  auto zero = hjx::tree_map([](const Array &p) { return hjx::zeros_like(p); }, params);
-  auto [sums, nothing] = hjx::scan(accumulate, std::pair(hjx::zeros({}), zero), std::tuple(inputs, targets, micro));
+  hjx::foreach(accumulate, inputs, targets, hjx::arange(config.accumulation_steps));
   double count = static_cast<double>(config.accumulation_steps);
-  return {sums.first / count, hjx::tree_map([&](const Array &g) { return g / count; }, sums.second)};
+  return {hjx::freeze(total) / count, hjx::tree_map([&](const Array &g) { return g / count; }, hjx::freeze_tree(params, sums))};
 }
 
 StepResult trainStep(const State &state, const Array &inputs, const Array &targets, const Array &learning_rate,

@@ -35,11 +35,18 @@ HJX_API ArrayList jvpFlat(Where where, const ArrayList &primals, const ArrayList
 struct LinearMap;
 using LinearMapRef = std::shared_ptr<LinearMap>;
 HJX_API LinearMapRef linearizeFlat(const char *op, Where where, const ArrayList &primals, OwnedFunction f,
-                                   ArrayList &results);
+                                   ArrayList &results, const std::vector<std::string> &paths);
+/// Where the gradient of one leaf goes.
+struct LeafSink {
+  enum Kind { Value, Ref, None };
+  Kind kind = Value;
+  Array ref;
+};
 /// Tangents of the results for tangents of the arguments, and cotangents the other way.
 HJX_API ArrayList push(const LinearMapRef &map, const ArrayList &tangents);
 HJX_API ArrayList pull(const LinearMapRef &map, const ArrayList &cotangents, const std::vector<std::string> &paths,
-                       Where where);
+                       const std::vector<LeafSink> &sinks, const std::vector<std::string> &primalPaths, Where where);
+HJX_API void checkSinkCounts(const std::vector<std::pair<size_t, size_t>> &counts, Where where);
 
 /// The structure of several arguments, a tuple or a pair, for messages: "argument 1.layers[0].w".
 template <typename Tuple>
@@ -125,6 +132,16 @@ decltype(auto) asTuple(const T &args) {
     return std::tuple<T>(args);
 }
 
+} // namespace detail
+
+/// Entries of with_refs: the gradient is returned, as without; or it is not computed.
+struct GradValue {};
+inline constexpr GradValue grad_value{};
+struct DontWant {};
+inline constexpr DontWant dont_want{};
+
+namespace detail {
+
 template <typename Params, typename... Args>
 class PullBack {
 public:
@@ -134,10 +151,49 @@ public:
   template <typename Result>
   auto operator()(const Result &cotangent, Where where = Where::current()) const {
     checkSameStructure(result, structureOf(cotangent, "result"), "vjp", "the result and its cotangent", where);
-    return tangentWithLeaves(args, pull(map, leavesOf(cotangent), pathsOf(result), where));
+    checkSinkCounts(counts, where);
+    return tangentWithLeaves(args, pull(map, leavesOf(cotangent), pathsOf(result), sinks, pathsOf(argumentStructure(args)), where));
+  }
+
+  /// The same pull-back with one entry for each argument: a ref, or a tree or vector of one ref for
+  /// each leaf, to which the gradient is added in place; `grad_value` to return it; `dont_want`.
+  /// Where a gradient is not returned, the result has leaves without value.
+  ///
+  ///   auto [loss, pullBack] = vjp(model, params, x);
+  ///   pullBack.with_refs(gradients, dont_want)(1.0);        // gradients: std::vector<Ref>
+  ///
+  /// Errors: hjx::Error unless there is one ref for each leaf, of its type.
+  /// Cost:   what is read in parts (indexed, sliced, in a loop) is added to in parts: no sum is
+  ///         kept and no array filled with zeros. What nobody wants is not computed.
+  template <typename... Entries>
+  PullBack with_refs(const Entries &...entries) const {
+    static_assert(sizeof...(Entries) == sizeof...(Args), "with_refs: expected one entry for each argument of the function");
+    PullBack bound = *this;
+    bound.sinks.clear();
+    bound.counts.clear();
+    [&]<size_t... i>(std::index_sequence<i...>) {
+      (bound.append(std::get<i>(args), entries), ...);
+    }(std::index_sequence_for<Entries...>());
+    return bound;
   }
 
 private:
+  template <typename Arg, typename Entry>
+  void append(const Arg &arg, const Entry &entry) {
+    size_t count = leavesOf(arg).size();
+    if constexpr (std::is_same_v<Entry, GradValue> || std::is_same_v<Entry, DontWant>) {
+      counts.push_back({count, count});
+      sinks.resize(sinks.size() + count, {std::is_same_v<Entry, DontWant> ? LeafSink::None : LeafSink::Value, {}});
+    } else {
+      ArrayList refs = leavesOf(entry);
+      counts.push_back({count, refs.size()});
+      for (Array &ref : refs)
+        sinks.push_back({LeafSink::Ref, std::move(ref)});
+    }
+  }
+
+  std::vector<LeafSink> sinks;
+  std::vector<std::pair<size_t, size_t>> counts; // per argument: leaves, and sinks for them
   LinearMapRef map;
   TreeDef result;
   std::tuple<Args...> args;
@@ -168,7 +224,7 @@ template <typename F, typename ArgTuple>
 auto vjpOf(const F &f, const ArgTuple &args, Where where) {
   auto owned = std::make_shared<OwnedFlattened<F, ArgTuple>>(f, args);
   ArrayList results;
-  LinearMapRef map = linearizeFlat("vjp", where, leavesOf(args), owned, results);
+  LinearMapRef map = linearizeFlat("vjp", where, leavesOf(args), owned, results, pathsOf(argumentStructure(args)));
   return makePullBack(owned->flat.rebuild(results), map, args);
 }
 
@@ -176,7 +232,7 @@ template <typename F, typename ArgTuple>
 auto linearizeOf(const F &f, const ArgTuple &args, Where where) {
   auto owned = std::make_shared<OwnedFlattened<F, ArgTuple>>(f, args);
   ArrayList results;
-  LinearMapRef map = linearizeFlat("linearize", where, leavesOf(args), owned, results);
+  LinearMapRef map = linearizeFlat("linearize", where, leavesOf(args), owned, results, pathsOf(argumentStructure(args)));
   auto result = owned->flat.rebuild(results);
   return std::pair(result, PushForward<decltype(result)>(map, result));
 }
@@ -285,7 +341,8 @@ auto linearize(const F &f, const A &a, const B &b, Where where = Where::current(
 enum class Policy { nothing_saveable, dots_saveable, dots_with_no_batch_dims_saveable, everything_saveable };
 
 namespace detail {
-HJX_API ArrayList checkpointFlat(Where where, const ArrayList &args, Policy policy, FlatFunction f);
+HJX_API ArrayList checkpointFlat(Where where, const ArrayList &args, const std::vector<std::string> &paths, Policy policy,
+                                 FlatFunction f);
 
 template <typename F>
 class Checkpointed : public Transformed<Checkpointed<F>, F> {
@@ -294,7 +351,7 @@ public:
   template <typename ArgTuple>
   auto call(const ArgTuple &tuple, Where where) const {
     Flattened<F, ArgTuple> flat(f, tuple);
-    ArrayList results = checkpointFlat(where, leavesOf(tuple), policy, flat);
+    ArrayList results = checkpointFlat(where, leavesOf(tuple), pathsOf(structureOf(tuple, "args")), policy, flat);
     return flat.rebuild(results);
   }
 

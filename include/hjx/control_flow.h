@@ -27,6 +27,7 @@ HJX_API ArrayList whileFlat(const CarryCheck &check, const ArrayList &init, std:
                             FlatFunction condition, FlatFunction body);
 /// `structures[i]` is known after branch i was recorded.
 HJX_API ArrayList condFlat(const char *op, Where where, const Array &index, const ArrayList &operands,
+                           const std::vector<std::string> &paths,
                            const std::vector<FlatFunction> &branches, const std::vector<TreeDef> &structures);
 /// A bound of a fori_loop as int32; throws unless it is an integer scalar that int32 can hold (of
 /// an array the nearest that it can).
@@ -106,6 +107,26 @@ auto map(const F &f, const Xs &xs, Where where = Where::current()) {
   return detail::scanAs("map", step, Nothing(), xs, {}, where).second;
 }
 
+/// Runs body(x..) over the leading axes of the xs, in order, and stacks what it returns, if anything:
+/// a loop for the effects that it has on refs. An xs that is a ref is seen as the ref of its slice.
+///
+///   foreach([&](Array i, Array x) { table[i] += x; }, ids, updates);
+///
+/// Cost: in reverse mode a read of a ref by index is an addition in place; no need to pass as xs.
+template <typename F, typename... Xs>
+auto foreach(const F &body, const Xs &...xs) {
+  using Slices = std::tuple<Xs...>;
+  auto step = [&](Nothing, const Slices &slices) {
+    if constexpr (std::is_void_v<decltype(std::apply(body, slices))>) {
+      std::apply(body, slices);
+      return std::pair(Nothing(), Nothing());
+    } else {
+      return std::pair(Nothing(), std::apply(body, slices));
+    }
+  };
+  return detail::scanAs("foreach", step, Nothing(), Slices(xs...), {}, Where()).second;
+}
+
 /// Runs body(carry) while condition(carry) is true; returns the last carry.
 ///
 /// Reverse mode needs a bound on the number of iterations: max_trip, where the loop then stops.
@@ -152,7 +173,7 @@ auto branch(const char *op, Where where, const Array &index, const ArgTuple &ope
   std::optional<Result> result;
   auto flatten = [&](const auto &f, size_t number) {
     return [&, number](const ArrayList &leaves) {
-      result.emplace(std::apply(f, withLeaves(operands, leaves)));
+      result.emplace(applyTo(withLeaves(operands, leaves), f));
       structures[number] = structureOf(*result, "result");
       return leavesOf(*result);
     };
@@ -161,7 +182,7 @@ auto branch(const char *op, Where where, const Array &index, const ArgTuple &ope
   auto flat = std::tuple{flatten(branches, number++)...};
   std::vector<FlatFunction> functions;
   std::apply([&](auto &...f) { (functions.emplace_back(f), ...); }, flat);
-  ArrayList results = condFlat(op, where, index, leavesOf(operands), functions, structures);
+  ArrayList results = condFlat(op, where, index, leavesOf(operands), pathsOf(structureOf(operands, "operands")), functions, structures);
   return withLeaves(*result, results);
 }
 } // namespace detail

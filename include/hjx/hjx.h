@@ -12,5 +12,6 @@
 #include <hjx/jit.h>
 #include <hjx/ops.h>
 #include <hjx/random.h>
+#include <hjx/ref.h>
 #include <hjx/tree.h>
 #include <hjx/vmap.h>

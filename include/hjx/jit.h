@@ -93,7 +93,7 @@ public:
 
     std::shared_ptr<const void> prototype;
     auto record = [&](const ArrayList &leaves) {
-      auto result = std::make_shared<Result>(std::apply(f, withLeaves(tuple, leaves)));
+      auto result = std::make_shared<Result>(applyTo(withLeaves(tuple, leaves), f));
       ArrayList list = leavesOf(*result);
       ArrayList none(list.size());
       LeafWriter clear(none); // No traced array outlives the recording.

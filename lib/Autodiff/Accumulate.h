@@ -20,4 +20,8 @@ namespace hjx {
 /// be null for a symbolic zero.
 mlir::Value addCotangents(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value sum, mlir::Value bar);
 
+/// Adds `bar`, which was just made, to what `ref` holds. The same bars, and padded ones, become
+/// additions to a part of the ref, so that no array is filled with zeros.
+void addToRef(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value ref, mlir::Value bar);
+
 } // namespace hjx

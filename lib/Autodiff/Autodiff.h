@@ -43,9 +43,10 @@ public:
             ir::CheckpointPolicy policy = ir::CheckpointPolicy::EverythingSaveable);
 
   /// The transpose of f, linear in the arguments in `isLinear`, for cotangents
-  /// of the results in `hasBar`; those of the others are zero.
+  /// of the results in `hasBar`; those of the others are zero. `sinks`: per
+  /// argument, of which only the kind counts.
   mlir::FailureOr<TransposedFunction> transpose(mlir::func::FuncOp f, llvm::ArrayRef<bool> isLinear,
-                                                llvm::ArrayRef<bool> hasBar);
+                                                llvm::ArrayRef<bool> hasBar, llvm::ArrayRef<BarSink> sinks = {});
 
   /// The function of this name; verified IR has it.
   mlir::func::FuncOp lookup(llvm::StringRef name) const {

@@ -90,8 +90,9 @@ static void closeOverResiduals(LinearizedFunction &pair, ir::CheckpointPolicy po
   }
   if (policy != ir::CheckpointPolicy::EverythingSaveable && !values.empty()) {
     OpBuilder builder = OpBuilder::atBlockBegin(&lin);
-    auto arguments = lin.getArguments().take_front(values.size());
-    auto barrier = ir::OptBarrierOp::create(builder, pair.lin.getLoc(), ValueRange(arguments));
+    auto arguments = llvm::filter_to_vector(lin.getArguments().take_front(values.size()),
+                                            [](Value v) { return !isa<ir::RefType>(v.getType()); });
+    auto barrier = ir::OptBarrierOp::create(builder, pair.lin.getLoc(), llvm::to_vector_of<Value>(arguments));
     for (auto [argument, guarded] : llvm::zip_equal(arguments, barrier.getResults()))
       argument.replaceAllUsesExcept(guarded, barrier);
   }

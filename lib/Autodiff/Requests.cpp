@@ -19,6 +19,7 @@ void registerAutodiffRules(RuleRegistry &rules) {
   populateMovementAutodiffRules(rules);
   populateRandomAutodiffRules(rules);
   populateReductionAutodiffRules(rules);
+  populateRefsAutodiffRules(rules);
 }
 
 namespace {
@@ -38,9 +39,11 @@ private:
   LogicalResult expandOp(ir::VjpOp op);
   LogicalResult expandOp(ir::LinearizeOp op);
 
-  /// The transpose of `pair`'s map at `bars`, one per float result.
+  /// The transpose of `pair`'s map at `bars`, one per float result. Of the cotangents of its inputs
+  /// those that are `wanted` are returned, or, where `inPlace`, added to the next of `accumulators`.
   FailureOr<SmallVector<Value>> pullBack(ImplicitLocOpBuilder &b, const LinearizedFunction &pair, ValueRange residuals,
-                                         ValueRange bars);
+                                         ValueRange bars, std::optional<ArrayRef<bool>> wanted,
+                                         std::optional<ArrayRef<bool>> inPlace, ValueRange accumulators);
 
   Autodiff engine;
 };
@@ -82,8 +85,19 @@ LogicalResult AutodiffExpander::expandOp(ir::JvpOp op) {
 }
 
 FailureOr<SmallVector<Value>> AutodiffExpander::pullBack(ImplicitLocOpBuilder &b, const LinearizedFunction &pair,
-                                                         ValueRange residuals, ValueRange bars) {
+                                                         ValueRange residuals, ValueRange bars,
+                                                         std::optional<ArrayRef<bool>> wanted,
+                                                         std::optional<ArrayRef<bool>> inPlace, ValueRange accumulators) {
   func::FuncOp lin = pair.lin;
+  SmallVector<BarSink> sinks(lin.getNumArguments());
+  unsigned nextWanted = 0;
+  for (unsigned i = residuals.size(); i < lin.getNumArguments(); ++i) {
+    bool isWanted = !wanted || (*wanted)[i - residuals.size()];
+    if (!isWanted)
+      sinks[i].kind = BarSink::None;
+    else if (inPlace && (*inPlace)[nextWanted++])
+      sinks[i].kind = BarSink::Ref;
+  }
   SmallVector<bool> isLinear(lin.getNumArguments(), true), hasBar;
   std::fill_n(isLinear.begin(), residuals.size(), false);
   SmallVector<Value> operands(residuals);
@@ -97,12 +111,19 @@ FailureOr<SmallVector<Value>> AutodiffExpander::pullBack(ImplicitLocOpBuilder &b
     if (hasBar.back())
       operands.push_back(bar);
   }
-  auto transposed = engine.transpose(lin, isLinear, hasBar);
+  auto transposed = engine.transpose(lin, isLinear, hasBar, sinks);
   if (failed(transposed))
     return failure();
+  llvm::append_range(operands, accumulators);
   auto call = func::CallOp::create(b, transposed->function, operands);
-  return spread(b, call.getResults(), ArrayRef(transposed->hasBar).drop_front(residuals.size()),
-                lin.getArgumentTypes().drop_front(residuals.size()));
+  SmallVector<bool> isThere;
+  SmallVector<Type> returnedTypes;
+  for (unsigned i = residuals.size(); i < lin.getNumArguments(); ++i)
+    if (sinks[i].kind == BarSink::Sum) {
+      isThere.push_back(transposed->hasBar[i]);
+      returnedTypes.push_back(lin.getArgumentTypes()[i]);
+    }
+  return spread(b, call.getResults(), isThere, returnedTypes);
 }
 
 LogicalResult AutodiffExpander::expandOp(ir::VjpOp op) {
@@ -112,7 +133,8 @@ LogicalResult AutodiffExpander::expandOp(ir::VjpOp op) {
     return failure();
   ImplicitLocOpBuilder b(op.getLoc(), op);
   auto call = func::CallOp::create(b, pair->fwd, op.getPrimals());
-  auto bars = pullBack(b, *pair, pair->residualsOf(op.getPrimals(), call.getResults()), op.getCotangents());
+  auto bars = pullBack(b, *pair, pair->residualsOf(op.getPrimals(), call.getResults()), op.getCotangents(), std::nullopt,
+                       op.getInPlace(), op.getAccumulators());
   if (failed(bars))
     return failure();
   SmallVector<Value> results(call.getResults().take_front(callee.getNumResults()));
@@ -142,7 +164,9 @@ LogicalResult AutodiffExpander::expandOp(ir::LinearizeOp op) {
       auto lin = func::CallOp::create(at, pair->lin, operands);
       results = spread(at, lin.getResults(), hasTangent, user->getResultTypes());
     } else {
-      auto bars = pullBack(at, *pair, residuals, cast<ir::ApplyTransposeOp>(user).getCotangents());
+      auto pull = cast<ir::ApplyTransposeOp>(user);
+      auto bars = pullBack(at, *pair, residuals, pull.getCotangents(), pull.getWanted(), pull.getInPlace(),
+                           pull.getAccumulators());
       if (failed(bars))
         return failure();
       results = *bars;

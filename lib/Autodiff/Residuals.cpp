@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/Autodiff/Residuals.h"
 
+#include "dialects/hjx/Effects.h"
 #include "lib/Autodiff/VertexCut.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -13,7 +14,7 @@ namespace hjx {
 
 void eraseDeadOps(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-    if (op.use_empty() && (isOpTriviallyDead(&op) || isa<func::CallOp>(op)))
+    if (op.use_empty() && (isOpTriviallyDead(&op) || isa<ir::CustomLinOp>(op) || (isa<func::CallOp>(op) && ir::isRemovable(&op))))
       op.erase();
 }
 
@@ -115,9 +116,12 @@ SmallVector<Value> captureResiduals(Block &fwd, Block &tan, ir::CheckpointPolicy
     return dot && (policy == ir::CheckpointPolicy::DotsSaveable ||
                    (policy == ir::CheckpointPolicy::DotsWithNoBatchDimsSaveable && dot.getLhsBatching().empty()));
   };
-  auto canRecompute = [&](Operation *op) { return !isSaveable(op); };
+  // What an op did with a ref is done, and what it read may be gone: never again, so its results are kept.
+  auto canRecompute = [&](Operation *op) { return !isSaveable(op) && !ir::takesRef(op); };
   auto cost = [&](Value value) {
-    return isa<BlockArgument>(value) || isSaveable(value.getDefiningOp()) ? 0 : VertexCut::kInfinite;
+    if (isa<BlockArgument>(value) || isSaveable(value.getDefiningOp()))
+      return int64_t(0);
+    return ir::takesRef(value.getDefiningOp()) ? sizeBytes(value.getType()) : VertexCut::kInfinite;
   };
   return captureResiduals(fwd, tan, ResidualPrices{canRecompute, cost});
 }

@@ -2,6 +2,7 @@
 #include "lib/Execution/CompiledExecutable.h"
 
 #include "lib/Execution/CpuExecutable.h"
+#include "lib/Execution/LowerModule.h"
 
 using namespace mlir;
 
@@ -13,8 +14,13 @@ public:
   explicit HostExecutable(std::unique_ptr<DeviceExecutable> code) : code(std::move(code)) {}
 
   absl::Status run(absl::Span<const void *const> inputs, absl::Span<void *const> outputs) const override {
+    // The last results are what refs hold afterwards; they have the arguments' memory.
+    llvm::SmallVector<void *> all(outputs.begin(), outputs.end());
+    if (all.size() < code->outputs().size())
+      all.resize(code->outputs().size());
+    auto allOutputs = absl::MakeSpan(all.data(), all.size());
     bool isHostMemory = code->device().kind() == DeviceKind::Cpu;
-    return isHostMemory ? code->run(inputs, outputs) : runOnCopies(inputs, outputs);
+    return isHostMemory ? code->run(inputs, allOutputs) : runOnCopies(inputs, allOutputs);
   }
 
 private:
@@ -64,8 +70,10 @@ std::unique_ptr<Executable> makeHostExecutable(std::unique_ptr<DeviceExecutable>
 }
 
 absl::StatusOr<std::unique_ptr<Executable>> compileProgram(Program program) {
+  // What the program takes and returns is known once refs and hi-types are arrays.
+  HJX_RETURN_IF_ERROR(lowerModule(*program.module, Stage::Pure, Stage::Lo));
   CpuOptions options;
-  options.startFrom = Stage::Pure;
+  options.startFrom = Stage::Lo;
   HJX_ASSIGN_OR_RETURN(std::unique_ptr<CpuExecutable> code, CpuExecutable::compile(*program.module, options));
   return makeHostExecutable(std::move(code));
 }

@@ -22,7 +22,8 @@ public:
 
   /// Runs the program once: one pointer for each argument and each result of @main, to
   /// row-major memory in the layout of runtime/ElementType.h (keys are two 32-bit words).
-  /// A result that is stored in a donated argument has that argument's pointer.
+  /// A result that is stored in a donated argument has that argument's pointer. An argument that
+  /// is a ref is what the ref holds, and is updated in place.
   ///
   /// Threads: may be called from several threads at once.
   virtual absl::Status run(absl::Span<const void *const> inputs, absl::Span<void *const> outputs) const = 0;

@@ -42,6 +42,9 @@ ArrayImpl &Access::leaf(const Array &array, const char *op, Where where) {
   if (!impl)
     fail(where, op, "expected an array, got one without value (default-constructed)",
          "assign it first, for example from hjx::zeros");
+  if (impl->frozenAt)
+    fail(where, op, "the ref " + describe(array) + " was frozen at " + placeOf(*impl->frozenAt) + " and holds nothing any more",
+         "read it before, or freeze it later");
   if (impl->isDonated)
     fail(where, op,
          (impl->isArray() ? "the array " : "the value ") + describe(array) + " was donated at " + placeOf(impl->donatedAt) + " and has no value any more",

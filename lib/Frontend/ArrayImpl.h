@@ -51,6 +51,8 @@ struct ArrayImpl {
   /// Set when a jit consumed the array: its place, for the error of later uses.
   std::atomic<bool> isDonated = false;
   Where donatedAt;
+  /// Set when a traced ref was frozen, the same way.
+  std::optional<Where> frozenAt;
 
   bool isArray() const { return !hi && !isRef; }
   bool isConcrete() const { return literal || storage || parts; }

@@ -4,6 +4,7 @@
 // explicit operands (consts).
 #include "lib/Frontend/Promotion.h"
 #include "lib/Frontend/Request.h"
+#include "lib/Refs/Discharge.h"
 
 #include <hjx/control_flow.h>
 
@@ -49,6 +50,7 @@ static std::vector<Aval> settleCarry(const CarryCheck &check, const std::vector<
 
 /// Ends a region with arrays in the given types.
 static void yieldAs(OpScope &op, const ArrayList &results, ArrayRef<Aval> avals) {
+  op.frame().refuseRefs(results, op);
   SmallVector<Value> values;
   for (auto [i, result] : llvm::enumerate(results)) {
     bool isConverted = i < avals.size() && avals[i].isArray();
@@ -84,13 +86,15 @@ struct RecordedRegion {
 
 /// Records a loop's body whose first results are the carry. `carry` is settled on return.
 static RecordedRegion recordBody(OpScope &op, const CarryCheck &check, std::vector<Aval> &carry, ArrayRef<Aval> others,
-                                 FlatFunction body) {
+                                 FlatFunction body, const std::vector<std::string> &paths = {}) {
   for (;;) {
     std::vector<Aval> arguments = carry;
     arguments.insert(arguments.end(), others.begin(), others.end());
     Frame frame(op.session(), Frame::Kind::Region, arguments, op.where());
+    frame.argumentPaths = paths;
     ArrayList results = body(frame.arguments());
     OpScope inner(check.op, check.where);
+    frame.refuseRefs(results, inner);
     std::vector<Aval> avals = avalsOf(results, inner);
     std::vector<Aval> settled = settleCarry(check, carry, avals);
     bool isSettled = sameTypes(carry, settled);
@@ -114,7 +118,7 @@ int64_t lengthOf(const char *op, Where where, const ArrayList &xs, const std::ve
   size_t first = 0;
   for (size_t i = 0; i < xs.size(); ++i) {
     Aval aval = avalOf(xs[i], op, where);
-    if (!aval.isArray()) // Says in dropLeading whether it fits.
+    if (aval.hi) // Says in dropLeading whether it fits.
       continue;
     const Shape &shape = aval.shape;
     if (shape.ndim() == 0)
@@ -134,15 +138,27 @@ int64_t lengthOf(const char *op, Where where, const ArrayList &xs, const std::ve
   return length;
 }
 
+/// A carry is returned from each iteration, which a ref never is.
+static void refuseRefCarry(const CarryCheck &check, const ArrayList &init) {
+  for (size_t i = 0; i < init.size(); ++i)
+    if (avalOf(init[i], check.op, check.where).isRef)
+      fail(check.where, check.op, "expected values as carry, got the ref " + describe(init[i]) + " in " + check.paths[i],
+           StringRef(check.op) == "scan" ? "capture it in the body, or pass it among the xs to see one slice in each iteration"
+                                         : "capture it in the body");
+}
+
 ArrayList scanFlat(const CarryCheck &check, const ArrayList &init, const ArrayList &xs, const std::vector<std::string> &xsPaths,
                    int64_t length, bool reverse, FlatFunction body) {
   if (length < 0)
     fail(check.where, check.op, "expected a length that is not negative, got " + std::to_string(length), "count iterations from 0");
-  bool hasArrays = llvm::any_of(xs, [&](const Array &x) { return avalOf(x, check.op, check.where).isArray(); });
+  bool hasArrays = llvm::any_of(xs, [&](const Array &x) { return !avalOf(x, check.op, check.where).hi; });
   if (hasArrays)
     if (int64_t size = lengthOf(check.op, check.where, xs, xsPaths); size != length)
       fail(check.where, check.op, "expected xs of the given length " + std::to_string(length) + ", got " + std::to_string(size),
            "leave the length out: it follows from xs");
+  refuseRefCarry(check, init);
+  std::vector<std::string> paths = check.paths;
+  paths.insert(paths.end(), xsPaths.begin(), xsPaths.end());
   ArrayList args = init;
   args.insert(args.end(), xs.begin(), xs.end());
   return stage(check.op, check.where, args, [&](const ArrayList &args) {
@@ -151,7 +167,8 @@ ArrayList scanFlat(const CarryCheck &check, const ArrayList &init, const ArrayLi
     std::vector<Aval> carry(avals.begin(), avals.begin() + init.size()), slices(avals.begin() + init.size(), avals.end());
     for (Aval &slice : slices)
       slice = dropLeading(op, slice, length);
-    RecordedRegion recorded = recordBody(op, check, carry, slices, body);
+    RecordedRegion recorded = recordBody(op, check, carry, slices, body, paths);
+    checkCapturedRefs(op, valuesOf(op, args), recorded.captures, paths);
     std::vector<Aval> results = recorded.results;
     for (auto it = results.begin() + carry.size(); it != results.end(); ++it)
       *it = addLeading(op, *it, length);
@@ -160,7 +177,7 @@ ArrayList scanFlat(const CarryCheck &check, const ArrayList &init, const ArrayLi
                                    valuesOf(op, ArrayList(args.begin() + carry.size(), args.end())), length, reverse);
     scan.getBody().takeBody(*recorded.body);
     return wrapAll(op, scan.getResults(), results);
-  });
+  }, paths);
 }
 
 //===----------------------------------------------------------------------===//
@@ -188,6 +205,12 @@ static RecordedRegion recordCondition(OpScope &op, const CarryCheck &check, Arra
     inner.fail("expected a condition that returns a bool scalar, got " + describe(aval),
                aval.shape.ndim() ? "reduce it with hjx::all or hjx::any" : "compare it with a number");
   yieldAs(inner, predicate, {});
+  // One that is read before the first iteration and after each.
+  Discharger refs(op.session().module());
+  for (BlockArgument argument : frame.block()->getArguments())
+    if (isa<ir::RefType>(argument.getType()) && refs.isWritten(argument))
+      inner.fail("expected a condition that only reads refs, but it writes the ref " + describe(avalOf(argument.getType())),
+                 "write it in the body");
   return {frame.take(), SmallVector<Value>(frame.captures()), {aval}};
 }
 
@@ -196,6 +219,7 @@ ArrayList whileFlat(const CarryCheck &check, const ArrayList &init, std::optiona
   if (maxTrip && *maxTrip < 0)
     fail(check.where, check.op, "expected a max_trip that is not negative, got " + std::to_string(*maxTrip),
          "leave it out for a loop without a bound");
+  refuseRefCarry(check, init);
   return stage(check.op, check.where, init, [&](const ArrayList &init) {
     OpScope op(check.op, check.where);
     std::vector<Aval> carry = avalsOf(init, op);
@@ -221,10 +245,12 @@ struct RecordedBranch {
   SmallVector<Value> results;
 };
 
-RecordedBranch recordBranch(OpScope &op, ArrayRef<Aval> operands, FlatFunction f) {
+RecordedBranch recordBranch(OpScope &op, ArrayRef<Aval> operands, FlatFunction f, const std::vector<std::string> &paths) {
   Frame frame(op.session(), Frame::Kind::Region, operands, op.where());
+  frame.argumentPaths = paths;
   ArrayList results = f(frame.arguments());
   OpScope inner(op.name(), op.where());
+  frame.refuseRefs(results, inner);
   RecordedBranch branch;
   branch.region.results = avalsOf(results, op);
   branch.results = valuesOf(inner, results);
@@ -291,9 +317,12 @@ static Operand branchIndex(OpScope &op, const Array &index, size_t numBranches) 
 }
 
 ArrayList condFlat(const char *name, Where where, const Array &index, const ArrayList &operands,
-                   const std::vector<FlatFunction> &branches, const std::vector<TreeDef> &structures) {
+                   const std::vector<std::string> &paths, const std::vector<FlatFunction> &branches,
+                   const std::vector<TreeDef> &structures) {
   ArrayList args = operands;
   args.insert(args.begin(), index);
+  std::vector<std::string> stagePaths = paths;
+  stagePaths.insert(stagePaths.begin(), "index");
   return stage(name, where, args, [&](const ArrayList &args) {
     OpScope op(name, where);
     Operand which = branchIndex(op, args.front(), branches.size());
@@ -302,21 +331,22 @@ ArrayList condFlat(const char *name, Where where, const Array &index, const Arra
     SmallVector<RecordedBranch> recorded;
     llvm::SetVector<Value> captures;
     for (const FlatFunction &branch : branches) {
-      recorded.push_back(recordBranch(op, avals, branch));
+      recorded.push_back(recordBranch(op, avals, branch, paths));
       captures.insert(recorded.back().region.captures.begin(), recorded.back().region.captures.end());
       checkSameStructure(structures.front(), structures[recorded.size() - 1], name, "the branches' results", where);
     }
     std::vector<Aval> results = commonResults(op, recorded, pathsOf(structures.front()));
 
-    SmallVector<Value> inputs(captures.begin(), captures.end());
-    llvm::append_range(inputs, valuesOf(op, operands));
+    SmallVector<Value> inputs(captures.begin(), captures.end()), operandValues = valuesOf(op, operands);
+    checkCapturedRefs(op, operandValues, inputs, paths);
+    llvm::append_range(inputs, operandValues);
     auto cond = ir::CondOp::create(op.builder(), typesOf(op, results), which.value, inputs, branches.size());
     for (auto [region, branch] : llvm::zip_equal(cond.getBranches(), recorded)) {
       finishBranch(branch, results, captures.getArrayRef(), &op.context());
       region.takeBody(*branch.region.body);
     }
     return wrapAll(op, cond.getResults(), results);
-  });
+  }, stagePaths);
 }
 
 } // namespace hjx::detail

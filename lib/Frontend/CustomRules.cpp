@@ -6,6 +6,7 @@
 // What the three functions capture becomes operands of all of them, so that their
 // signatures fit each other. A captured array has no derivative here; captured
 // traced arrays, which may have one outside, are therefore refused.
+#include "dialects/hjx/Effects.h"
 #include "lib/Frontend/Request.h"
 
 #include <hjx/autodiff.h>
@@ -27,10 +28,10 @@ struct RuleSetRecorder {
   RuleSetRecorder(OpScope &op, const ArrayList &args) : op(op), args(args), avals(avalsOf(args, op)) {}
 
   /// Records a function; what it captures becomes part of `captures`.
-  TracedFunction record(StringRef name, ArrayRef<Aval> arguments, FlatFunction f) {
-    TracedFunction traced = op.session().recordFunction(name, arguments, f, op);
+  TracedFunction record(StringRef name, ArrayRef<Aval> arguments, FlatFunction f, const std::vector<std::string> &paths = {}) {
+    TracedFunction traced = op.session().recordFunction(name, arguments, f, op, paths);
     for (Value capture : traced.captures) {
-      if (!op.session().isLifted(capture, op.frame()))
+      if (!isa<ir::RefType>(capture.getType()) && !op.session().isLifted(capture, op.frame()))
         op.fail("the function uses a traced " + describe(avalOf(capture.getType())) +
                     " that is not its argument, so that its rule could give no derivative for it",
                 "pass it as an argument");
@@ -40,11 +41,13 @@ struct RuleSetRecorder {
   }
 
   /// Gives `traced` all shared captures as its arguments [first, first + captures), instead of
-  /// those that it uses at the end.
-  void share(TracedFunction &traced, unsigned first) {
+  /// those that it uses at the end. With `refsAt`, captured refs stand there instead.
+  void share(TracedFunction &traced, unsigned first, std::optional<unsigned> refsAt = std::nullopt) {
     Block &block = traced.function.getBody().front();
-    for (auto [i, capture] : llvm::enumerate(captures)) {
-      BlockArgument argument = block.insertArgument(first + i, capture.getType(), capture.getLoc());
+    for (Value capture : captures) {
+      bool isApart = refsAt && isa<ir::RefType>(capture.getType());
+      BlockArgument argument = block.insertArgument(isApart ? (*refsAt)++ : first, capture.getType(), capture.getLoc());
+      ++first;
       for (auto [j, own] : llvm::enumerate(traced.captures))
         if (own == capture) {
           unsigned old = block.getNumArguments() - traced.captures.size() + j;
@@ -61,8 +64,9 @@ struct RuleSetRecorder {
                                        block.getTerminator()->getOperandTypes()));
   }
 
-  SmallVector<Value> operands() {
+  SmallVector<Value> operands(const std::vector<std::string> &paths = {}) {
     SmallVector<Value> values = valuesOf(op, args);
+    checkCapturedRefs(op, values, captures.getArrayRef(), paths);
     llvm::append_range(values, captures);
     return values;
   }
@@ -99,25 +103,53 @@ ArrayList customVjpFlat(Where where, const ArrayList &args, FlatFunction f, Flat
   return stage("custom_vjp", where, args, [&](const ArrayList &args) {
     OpScope op("custom_vjp", where);
     RuleSetRecorder recorder(op, args);
-    TracedFunction callee = recorder.record("fn", recorder.avals, f);
-    TracedFunction forward = recorder.record("fn_fwd", recorder.avals, fwd);
+    TracedFunction callee = recorder.record("fn", recorder.avals, f, paths);
     size_t numResults = callee.results.size();
+    // Refs among the residuals are arguments, which bwd gets anyway: first, in order.
+    std::vector<std::optional<size_t>> residualArgs; // per residual: the argument that it is
+    TracedFunction forward = recorder.record("fn_fwd", recorder.avals, [&](const ArrayList &list) {
+      ArrayList results = fwd(list), kept(results.begin(), results.begin() + std::min(numResults, results.size()));
+      for (size_t i = numResults; i < results.size(); ++i) {
+        bool isRef = results[i].has_value() && Access::get(results[i])->isRef;
+        auto isSame = [&](const Array &arg) { return Access::get(arg)->value == Access::get(results[i])->value; };
+        size_t arg = isRef ? llvm::find_if(list, isSame) - list.begin() : list.size();
+        if (isRef && arg == list.size())
+          Call("custom_vjp", where)
+              .fail("expected fwd to return values and refs that are its arguments as residuals, got the ref " + describe(results[i]),
+                    "use a captured ref in bwd directly; of other refs return what they hold");
+        residualArgs.push_back(isRef ? std::optional(arg) : std::nullopt);
+        if (!isRef)
+          kept.push_back(results[i]);
+      }
+      return kept;
+    }, paths);
+    std::vector<size_t> refArgs;
+    for (size_t i = 0; i < recorder.avals.size(); ++i)
+      if (recorder.avals[i].isRef)
+        refArgs.push_back(i);
     ArrayRef<Aval> forwardResults(forward.results);
     checkTypes(op, "the result of fwd", callee.results, forwardResults.take_front(numResults));
 
     // bwd(residuals, cotangents of float results) -> cotangents of float arguments.
-    std::vector<Aval> backwardArgs(forwardResults.begin() + numResults, forwardResults.end());
+    std::vector<Aval> backwardArgs;
+    for (size_t i : refArgs)
+      backwardArgs.push_back(recorder.avals[i]);
+    llvm::append_range(backwardArgs, forwardResults.drop_front(numResults));
     size_t numResiduals = backwardArgs.size();
     for (const Aval &aval : tangentsOf(callee.results))
       backwardArgs.push_back(aval);
     TracedFunction backward = recorder.record("fn_bwd", backwardArgs, [&](const ArrayList &list) {
-      ArrayList all(list.begin(), list.begin() + numResiduals);
-      size_t next = numResiduals;
+      ArrayList all;
+      size_t nextValue = refArgs.size(), next = numResiduals;
+      for (std::optional<size_t> arg : residualArgs)
+        all.push_back(arg ? list[llvm::find(refArgs, *arg) - refArgs.begin()] : list[nextValue++]);
       ArrayList bars = spread(list, next, callee.results);
       all.insert(all.end(), bars.begin(), bars.end());
       ArrayList results = bwd(all), kept;
       for (size_t i = 0; i < results.size(); ++i) {
-        std::optional<Aval> expected = tangentOf(recorder.avals[i]);
+        Aval held = recorder.avals[i]; // For a ref, the cotangent of what it held.
+        held.isRef = false;
+        std::optional<Aval> expected = tangentOf(held);
         if (!expected)
           continue;
         OpScope inner("custom_vjp", where);
@@ -137,23 +169,23 @@ ArrayList customVjpFlat(Where where, const ArrayList &args, FlatFunction f, Flat
     unsigned numArgs = args.size(), numCaptures = recorder.captures.size();
     recorder.share(callee, numArgs);
     recorder.share(forward, numArgs);
-    recorder.share(backward, numResiduals);
+    recorder.share(backward, numResiduals, refArgs.size());
     Operation *forwardReturn = forward.function.getBody().front().getTerminator();
     for (unsigned i = 0; i < numCaptures; ++i)
-      forwardReturn->insertOperands(forwardReturn->getNumOperands(), forward.function.getArgument(numArgs + i));
+      if (!isa<ir::RefType>(recorder.captures[i].getType()))
+        forwardReturn->insertOperands(forwardReturn->getNumOperands(), forward.function.getArgument(numArgs + i));
     RuleSetRecorder::refreshType(forward.function);
     Operation *backwardReturn = backward.function.getBody().front().getTerminator();
     OpBuilder b(backwardReturn);
     for (Value capture : recorder.captures)
-      if (ir::isDifferentiable(capture.getType()))
-        backwardReturn->insertOperands(backwardReturn->getNumOperands(),
-                                       ir::makeSplat(b, backwardReturn->getLoc(), capture.getType(), 0));
+      if (mlir::Type held = ir::heldType(capture.getType()); ir::isDifferentiable(held))
+        backwardReturn->insertOperands(backwardReturn->getNumOperands(), ir::makeSplat(b, backwardReturn->getLoc(), held, 0));
     RuleSetRecorder::refreshType(backward.function);
 
     auto request = ir::CustomVjpOp::create(op.builder(), typesOf(op, callee.results), callee.name(), forward.name(),
-                                           backward.name(), recorder.operands());
+                                           backward.name(), recorder.operands(paths));
     return wrapAll(op, request.getResults(), callee.results);
-  });
+  }, paths);
 }
 
 ArrayList customJvpFlat(Where where, const ArrayList &args, FlatFunction f, FlatFunction rule) {

@@ -5,6 +5,7 @@
 #include "lib/Frontend/Request.h"
 
 #include <hjx/autodiff.h>
+#include <hjx/ref.h>
 
 #include "lib/Frontend/Run.h"
 
@@ -19,7 +20,10 @@ namespace hjx::detail {
 static void checkWanted(const Call &call, const ArrayList &args, const std::vector<bool> &wanted,
                         const std::vector<std::string> &paths) {
   for (size_t i = 0; i < args.size(); ++i)
-    if (wanted[i] && !tangentOf(avalOf(args[i], call.name(), call.where())))
+    if (wanted[i] && avalOf(args[i], call.name(), call.where()).isRef)
+      call.fail("cannot differentiate with respect to the ref " + describe(args[i]) + " in " + paths[i],
+                "use hjx::vjp(f, ref).second.with_refs(gradient), or differentiate what it holds");
+    else if (wanted[i] && !tangentOf(avalOf(args[i], call.name(), call.where())))
       call.fail("expected floating arguments to differentiate, got " + describe(args[i]) + " in " + paths[i],
                 "convert it with astype(hjx::float32), or choose other arguments with hjx::argnums");
 }
@@ -43,8 +47,8 @@ ArrayList gradFlat(const char *name, Where where, const ArrayList &args, const s
   return stage(name, where, args, [&](const ArrayList &args) {
     OpScope op(name, where);
     TracedFunction traced = op.session().recordFunction(
-        "fn", avalsOf(args, op), [&](const ArrayList &leaves) { return checkScalar(op, f(leaves)); }, op);
-    SmallVector<Value> operands = operandsOf(op, args, traced), cotangents;
+        "fn", avalsOf(args, op), [&](const ArrayList &leaves) { return checkScalar(op, f(leaves)); }, op, paths);
+    SmallVector<Value> operands = operandsOf(op, args, traced, paths), cotangents;
     for (const Aval &tangent : tangentsOf(traced.results)) // Of the scalar, and zeros for what passes by.
       cotangents.push_back(cotangents.empty() ? splat(op, 1.0, tangent.dtype).value : op.frame().use(zeroOf(op, tangent), op));
     std::vector<Aval> avals = traced.results;
@@ -54,12 +58,50 @@ ArrayList gradFlat(const char *name, Where where, const ArrayList &args, const s
     auto vjp = ir::VjpOp::create(op.builder(), typesOf(op, avals), traced.name(), operands, cotangents,
                                  activeAttr(op, wanted, operands.size()));
     return wrapAll(op, vjp.getResults(), avals);
-  });
+  }, paths);
 }
 
 //===----------------------------------------------------------------------===//
 // jvp
 //===----------------------------------------------------------------------===//
+
+/// `f` on what the refs in `held` hold: it gets refs of its own, and what those hold in the end comes
+/// after its results.
+struct OnHeldValues {
+  FlatFunction f;
+  std::vector<bool> held;
+  const Call &call;
+
+  ArrayList operator()(const ArrayList &leaves) const {
+    ArrayList args = leaves;
+    for (size_t i = 0; i < held.size(); ++i)
+      if (held[i])
+        args[i] = newRefFlat(leaves[i], call.where());
+    ArrayList results = f(args);
+    Frame::current()->refuseRefs(results, call);
+    for (size_t i = 0; i < held.size(); ++i)
+      if (held[i])
+        results.push_back(refGet(call.name(), args[i], {}, call.where()));
+    return results;
+  }
+};
+
+/// `leaves`, with what the refs in `held` hold now.
+static ArrayList readHeld(const Call &call, ArrayList leaves, const std::vector<bool> &held) {
+  for (size_t i = 0; i < held.size(); ++i)
+    if (held[i])
+      leaves[i] = refGet(call.name(), leaves[i], {}, call.where());
+  return leaves;
+}
+
+/// Moves the last of `values` into the refs in `held`.
+static void writeHeld(const Call &call, const ArrayList &refs, const std::vector<bool> &held, ArrayList &values) {
+  size_t next = values.size() - llvm::count(held, true), numKept = next;
+  for (size_t i = 0; i < held.size(); ++i)
+    if (held[i])
+      refSwap(call.name(), refs[i], {}, values[next++], call.where());
+  values.resize(numKept);
+}
 
 /// Emits a jvp request: results, then a tangent for each of them (none for integers).
 static ArrayList emitJvp(OpScope &op, const TracedFunction &traced, const ArrayList &primals, const ArrayList &tangents) {
@@ -96,7 +138,11 @@ static ArrayList checkDots(const Call &call, const std::vector<Aval> &avals, Arr
       continue;
     std::string place = paths ? " for " + (*paths)[i] : "";
     Aval got = avalOf(dots[i], call.name(), call.where());
-    std::optional<Aval> expected = tangentOf(avals[i]);
+    Aval held = avals[i];
+    held.isRef = false;
+    std::optional<Aval> expected = tangentOf(held);
+    if (expected)
+      expected->isRef = avals[i].isRef; // the tangent of a ref is a ref
     if (!expected)
       call.fail(std::string("expected no ") + what + place + ", which is " + describe(avals[i]) + ", got " + describe(got),
                 "integers have no derivative: pass hjx::Array()");
@@ -128,14 +174,24 @@ ArrayList jvpFlat(Where where, const ArrayList &primals, const ArrayList &tangen
   ArrayList args = primals, dots = checkDots(call, avalsOf(primals, call), tangents, "tangent", &paths);
   args.insert(args.end(), dots.begin(), dots.end());
   size_t numResults = 0;
-  std::vector<bool> hasDot;
+  std::vector<bool> hasDot, held;
+  for (size_t i = 0; i < primals.size(); ++i)
+    held.push_back(dots[i].has_value() && avalOf(primals[i], call.name(), where).isRef);
   ArrayList results = stagePresent("jvp", where, args, [&](const ArrayList &args) {
     OpScope op("jvp", where);
     ArrayList primals(args.begin(), args.begin() + args.size() / 2), dots(args.begin() + args.size() / 2, args.end());
-    TracedFunction traced = op.session().recordFunction("fn", avalsOf(primals, op), f, op);
-    numResults = traced.results.size();
-    hasDot = haveTangents(traced.results);
-    return emitJvp(op, traced, primals, dots);
+    ArrayList values = readHeld(op, primals, held);
+    OnHeldValues onValues{f, held, op};
+    TracedFunction traced = op.session().recordFunction("fn", avalsOf(values, op), onValues, op, paths);
+    ArrayList all = emitJvp(op, traced, values, readHeld(op, dots, held));
+    // Values of results and refs, then their tangents.
+    ArrayList results(all.begin(), all.begin() + traced.results.size()), resultDots(all.begin() + traced.results.size(), all.end());
+    writeHeld(op, primals, held, results);
+    writeHeld(op, dots, held, resultDots);
+    numResults = results.size();
+    hasDot = haveTangents(ArrayRef(traced.results).take_front(numResults));
+    results.insert(results.end(), resultDots.begin(), resultDots.end());
+    return results;
   });
   ArrayList resultDots = spread(results, hasDot, numResults);
   results.resize(numResults);
@@ -152,35 +208,86 @@ ArrayList jvpFlat(Where where, const ArrayList &primals, const ArrayList &tangen
 /// While recording it is a value of the program (hjx.linearize), which its own frame
 /// applies. Elsewhere (in a frame further in, where such a value cannot go, or on
 /// concrete arrays) applying it records the function again under a jvp or vjp request.
+///
+/// A ref among the primals is differentiated: the map is that of its value. Other refs
+/// have changed since, so a function that is recorded again gets copies of what they held.
 struct LinearMap {
   Call call;
   OwnedFunction function;
-  ArrayList primals;
-  std::vector<Aval> primalAvals, resultAvals;
+  ArrayList primals;                         // values in place of refs that are differentiated
+  std::vector<Aval> primalAvals, resultAvals; // the results, then what those refs hold in the end
+  std::vector<bool> held;                    // which primals were such refs
+  size_t numResults = 0;
+  bool usesRefs = false;                     // others
+  std::vector<std::pair<Array, Array>> copies; // of concrete refs that the function uses
   Array linear; // Of the program; without value when nothing was recording.
 };
 
-LinearMapRef linearizeFlat(const char *name, Where where, const ArrayList &primals, OwnedFunction f, ArrayList &results) {
+/// Records the map's function.
+static TracedFunction recordAgain(OpScope &op, const LinearMap &map) {
+  if (map.usesRefs && map.linear.has_value())
+    op.fail("expected the pull-back of a function that uses refs to be applied where it was made, got another function inside",
+            "apply it outside of this function, or call vjp inside");
+  auto body = [&](const ArrayList &leaves) {
+    std::vector<std::pair<Array, Array>> refs;
+    for (auto &[ref, copy] : map.copies)
+      refs.emplace_back(ref, newRefFlat(copy, op.where()));
+    Session::Substitution use(op.session(), std::move(refs));
+    return OnHeldValues{map.function, map.held, op}(leaves);
+  };
+  return op.session().recordFunction("fn", map.primalAvals, body, op);
+}
+
+LinearMapRef linearizeFlat(const char *name, Where where, const ArrayList &primals, OwnedFunction f, ArrayList &results,
+                           const std::vector<std::string> &paths) {
   Call call(name, where);
+  checkDistinctRefs(call, primals, paths);
   auto map = std::make_shared<LinearMap>(LinearMap{call, f, primals, avalsOf(primals, call)});
+  for (Aval &aval : map->primalAvals) {
+    Aval value = aval;
+    value.isRef = false;
+    map->held.push_back(aval.isRef && tangentOf(value));
+    map->usesRefs |= aval.isRef && !map->held.back();
+    if (map->held.back())
+      aval = value;
+  }
   if (!Frame::current()) {
-    results = stage(name, where, primals, [&](const ArrayList &args) {
+    map->primals = readHeld(call, primals, map->held);
+    Session session(Constants::Lift);
+    session.recordMain(primals, [&](const ArrayList &args) {
       ArrayList list = f(args);
       map->resultAvals = avalsOf(list, call);
       return list;
-    });
+    }, call, "main", paths);
+    checkCapturedRefs(call, primals, session.lifted(), paths);
+    map->numResults = map->resultAvals.size();
+    auto copy = [&](const Array &leaf) {
+      if (leaf.has_value() && Access::get(leaf)->isRef)
+        map->copies.emplace_back(leaf, refGet(name, leaf, {}, where));
+    };
+    for (const Array &leaf : session.lifted())
+      copy(leaf);
+    results = compileAndRun(session, primals, map->resultAvals, call);
+    for (size_t i = 0; i < primals.size(); ++i)
+      if (map->held[i])
+        map->resultAvals.push_back(map->primalAvals[i]);
     return map;
   }
   OpScope op(name, where);
-  TracedFunction traced = op.session().recordFunction("fn", map->primalAvals, f, op);
+  map->primals = readHeld(op, primals, map->held);
+  OnHeldValues onValues{f, map->held, op};
+  TracedFunction traced = op.session().recordFunction("fn", map->primalAvals, onValues, op, paths);
   map->resultAvals = traced.results;
-  SmallVector<Value> operands = operandsOf(op, primals, traced);
+  map->usesRefs |= llvm::any_of(traced.captures, [](Value v) { return isa<ir::RefType>(v.getType()); });
+  SmallVector<Value> operands = operandsOf(op, map->primals, traced, paths);
   SmallVector<mlir::Type> types = typesOf(op, map->resultAvals);
   types.push_back(ir::LinearType::get(&op.context(), FunctionType::get(&op.context(), typesOf(op, tangentsOf(map->primalAvals)),
                                                                        typesOf(op, tangentsOf(map->resultAvals)))));
   auto linearize = ir::LinearizeOp::create(op.builder(), types, symbolOf(traced.function), operands,
                                            activeAttr(op, haveTangents(map->primalAvals), operands.size()));
   results = wrapAll(op, linearize.getResults().drop_back(), map->resultAvals);
+  writeHeld(op, primals, map->held, results);
+  map->numResults = results.size();
   map->linear = op.wrap({linearize.getResults().back()});
   return map;
 }
@@ -195,10 +302,15 @@ static std::optional<Value> linearHere(OpScope &op, const LinearMap &map) {
 /// Tangents or cotangents of the leaves that have them; absent ones are zeros.
 static ArrayList withZeros(OpScope &op, const std::vector<Aval> &avals, const ArrayList &dots) {
   ArrayList list;
-  for (size_t i = 0; i < dots.size(); ++i)
+  for (size_t i = 0; i < avals.size(); ++i)
     if (std::optional<Aval> tangent = tangentOf(avals[i]))
-      list.push_back(dots[i].has_value() ? dots[i] : zeroOf(op, *tangent));
+      list.push_back(i < dots.size() && dots[i].has_value() ? dots[i] : zeroOf(op, *tangent));
   return list;
+}
+
+/// Of the results, without what refs hold.
+static std::vector<Aval> ownResults(const LinearMap &map) {
+  return {map.resultAvals.begin(), map.resultAvals.begin() + map.numResults};
 }
 
 ArrayList push(const LinearMapRef &ref, const ArrayList &tangents) {
@@ -206,58 +318,123 @@ ArrayList push(const LinearMapRef &ref, const ArrayList &tangents) {
   ArrayList args = map.primals, dots = checkDots(map.call, map.primalAvals, tangents, "tangent", nullptr);
   size_t numPrimals = args.size();
   args.insert(args.end(), dots.begin(), dots.end());
+  std::vector<bool> hasDot = haveTangents(ownResults(map));
   ArrayList results = stagePresent(map.call.name(), map.call.where(), args, [&](const ArrayList &args) {
     OpScope op(map.call.name(), map.call.where());
     ArrayList primals(args.begin(), args.begin() + numPrimals), dots(args.begin() + numPrimals, args.end());
     std::vector<Aval> outAvals = tangentsOf(map.resultAvals);
+    ArrayList all;
     if (std::optional<Value> linear = linearHere(op, map)) {
       SmallVector<Value> values = valuesOf(op, withZeros(op, map.primalAvals, dots));
       auto apply = ir::ApplyLinearOp::create(op.builder(), typesOf(op, outAvals), *linear, values);
-      return wrapAll(op, apply.getResults(), outAvals);
+      all = wrapAll(op, apply.getResults(), outAvals);
+    } else {
+      TracedFunction traced = recordAgain(op, map);
+      all = emitJvp(op, traced, primals, dots);
+      all.erase(all.begin(), all.begin() + map.resultAvals.size());
     }
-    TracedFunction traced = op.session().recordFunction("fn", map.primalAvals, map.function, op);
-    ArrayList all = emitJvp(op, traced, primals, dots);
-    return ArrayList(all.begin() + map.resultAvals.size(), all.end());
+    all.resize(llvm::count(hasDot, true));
+    return all;
   });
-  return spread(results, haveTangents(map.resultAvals));
+  return spread(results, hasDot);
 }
 
-ArrayList pull(const LinearMapRef &ref, const ArrayList &cotangents, const std::vector<std::string> &paths, Where where) {
+/// Throws unless the sinks fit the leaves that they are for.
+static void checkSinks(const Call &call, const LinearMap &map, const std::vector<LeafSink> &sinks,
+                       const std::vector<std::string> &primalPaths) {
+  ArrayList refs;
+  std::vector<std::string> paths;
+  for (size_t i = 0; i < map.primalAvals.size(); ++i) {
+    LeafSink::Kind kind = i < sinks.size() ? sinks[i].kind : LeafSink::Value;
+    if (map.held[i] && kind == LeafSink::Value)
+      call.fail("expected a ref for the gradient of the ref in " + primalPaths[i] + ", got none",
+                "bind one, or hjx::dont_want, with .with_refs(...), one entry for each argument");
+    if (kind != LeafSink::Ref)
+      continue;
+    std::optional<Aval> expected = tangentOf(map.primalAvals[i]);
+    if (!expected)
+      call.fail("expected no ref for " + primalPaths[i] + ", which is " + describe(map.primalAvals[i]) + " and has no gradient",
+                "pass hjx::dont_want to with_refs");
+    expected->isRef = true;
+    Aval got = avalOf(sinks[i].ref, call.name(), call.where());
+    if (!got.sameType(*expected))
+      call.fail("expected a " + describe(*expected) + " for the gradient of " + primalPaths[i] + ", got " + describe(got),
+                "make one for with_refs: hjx::new_ref(hjx::zeros_like(x))");
+    refs.push_back(sinks[i].ref);
+    paths.push_back("the gradient of " + primalPaths[i]);
+  }
+  checkDistinctRefs(call, refs, paths);
+}
+
+void checkSinkCounts(const std::vector<std::pair<size_t, size_t>> &counts, Where where) {
+  for (size_t i = 0; i < counts.size(); ++i)
+    if (auto [expected, got] = counts[i]; expected != got)
+      fail(where, "with_refs", "expected " + std::to_string(expected) + " refs for argument " + std::to_string(i) +
+                                   ", one for each leaf, got " + std::to_string(got),
+           "pass hjx::grad_value or hjx::dont_want for an argument without refs");
+}
+
+ArrayList pull(const LinearMapRef &ref, const ArrayList &cotangents, const std::vector<std::string> &paths,
+               const std::vector<LeafSink> &sinks, const std::vector<std::string> &primalPaths, Where where) {
   const LinearMap &map = *ref;
   Call call(map.call.name(), where);
-  ArrayList args = map.primals, bars = checkDots(call, map.resultAvals, cotangents, "cotangent", &paths);
-  size_t numPrimals = args.size();
+  checkSinks(call, map, sinks, primalPaths);
+  ArrayList args = map.primals, bars = checkDots(call, ownResults(map), cotangents, "cotangent", &paths);
+  size_t numPrimals = args.size(), numBars = bars.size();
   args.insert(args.end(), bars.begin(), bars.end());
+  for (const LeafSink &sink : sinks)
+    if (sink.kind == LeafSink::Ref)
+      args.push_back(sink.ref);
+
+  // Per leaf that has a tangent: is its cotangent wanted, and of those, does it go to a ref?
+  SmallVector<bool> wanted, inPlace;
+  std::vector<bool> active = haveTangents(map.primalAvals), returned(active.size(), false);
+  std::vector<Aval> outAvals;
+  for (size_t i = 0; i < active.size(); ++i) {
+    if (!active[i])
+      continue;
+    LeafSink::Kind kind = i < sinks.size() ? sinks[i].kind : LeafSink::Value;
+    wanted.push_back(kind != LeafSink::None);
+    active[i] = wanted.back();
+    if (active[i])
+      inPlace.push_back(kind == LeafSink::Ref);
+    returned[i] = kind == LeafSink::Value;
+    if (returned[i])
+      outAvals.push_back(*tangentOf(map.primalAvals[i]));
+  }
   ArrayList results = stagePresent(call.name(), where, args, [&](const ArrayList &args) {
     OpScope op(call.name(), where);
-    ArrayList primals(args.begin(), args.begin() + numPrimals), bars(args.begin() + numPrimals, args.end());
-    std::vector<Aval> outAvals = tangentsOf(map.primalAvals);
+    ArrayList primals(args.begin(), args.begin() + numPrimals), bars(args.begin() + numPrimals, args.begin() + numPrimals + numBars);
+    SmallVector<Value> refs = valuesOf(op, ArrayList(args.begin() + numPrimals + numBars, args.end()));
     SmallVector<Value> values = valuesOf(op, withZeros(op, map.resultAvals, bars));
+    mlir::Builder &b = op.builder();
+    auto inPlaceAttr = refs.empty() ? DenseBoolArrayAttr() : b.getDenseBoolArrayAttr(inPlace);
     if (std::optional<Value> linear = linearHere(op, map)) {
-      auto apply = ir::ApplyTransposeOp::create(op.builder(), typesOf(op, outAvals), *linear, values);
+      auto wantedAttr = llvm::is_contained(wanted, false) ? b.getDenseBoolArrayAttr(wanted) : DenseBoolArrayAttr();
+      auto apply = ir::ApplyTransposeOp::create(op.builder(), typesOf(op, outAvals), *linear, values, refs, wantedAttr, inPlaceAttr);
       return wrapAll(op, apply.getResults(), outAvals);
     }
-    TracedFunction traced = op.session().recordFunction("fn", map.primalAvals, map.function, op);
+    TracedFunction traced = recordAgain(op, map);
     SmallVector<Value> operands = operandsOf(op, primals, traced);
-    auto vjp = ir::VjpOp::create(op.builder(), typesOf(op, map.resultAvals, outAvals), traced.name(), operands,
-                                 values, activeAttr(op, haveTangents(map.primalAvals), operands.size()));
+    auto vjp = ir::VjpOp::create(op.builder(), typesOf(op, map.resultAvals, outAvals), symbolOf(traced.function), operands, values,
+                                 refs, activeAttr(op, active, operands.size()), inPlaceAttr);
     return wrapAll(op, vjp.getResults().drop_front(map.resultAvals.size()), outAvals);
   });
-  return spread(results, haveTangents(map.primalAvals));
+  return spread(results, returned);
 }
 
 //===----------------------------------------------------------------------===//
 // checkpoint
 //===----------------------------------------------------------------------===//
 
-ArrayList checkpointFlat(Where where, const ArrayList &args, Policy policy, FlatFunction f) {
+ArrayList checkpointFlat(Where where, const ArrayList &args, const std::vector<std::string> &paths, Policy policy, FlatFunction f) {
   return stage("checkpoint", where, args, [&](const ArrayList &args) {
     OpScope op("checkpoint", where);
-    TracedFunction traced = op.session().recordFunction("fn", avalsOf(args, op), f, op);
+    TracedFunction traced = op.session().recordFunction("fn", avalsOf(args, op), f, op, paths);
     auto checkpoint = ir::CheckpointOp::create(op.builder(), typesOf(op, traced.results), traced.name(),
-                                               operandsOf(op, args, traced), static_cast<ir::CheckpointPolicy>(policy));
+                                               operandsOf(op, args, traced, paths), static_cast<ir::CheckpointPolicy>(policy));
     return wrapAll(op, checkpoint.getResults(), traced.results);
-  });
+  }, paths);
 }
 static_assert(static_cast<int>(Policy::nothing_saveable) == static_cast<int>(ir::CheckpointPolicy::NothingSaveable) &&
               static_cast<int>(Policy::dots_saveable) == static_cast<int>(ir::CheckpointPolicy::DotsSaveable) &&

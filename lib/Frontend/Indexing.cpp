@@ -7,7 +7,7 @@
 // index arrays. Without index arrays reading is a slice; with scalar ones only, a
 // dynamic_slice; else a gather. Index arrays take NumPy's place in the result:
 // where the first of them stands if they are neighbours, else in front.
-#include "lib/Frontend/Operands.h"
+#include "lib/Frontend/Subscript.h"
 
 #include "dialects/hjx/Shapes.h"
 
@@ -15,27 +15,8 @@ using namespace mlir;
 using namespace hjx;
 using namespace hjx::detail;
 
-namespace {
-
-/// What a subscript does to one axis of the array.
-struct AxisPlan {
-  int64_t start = 0, count = 0, step = 1; // A slice of `count` elements; step may be negative.
-  bool dropped = false;                   // A number: the axis goes.
-  std::optional<Operand> positions;       // An index array instead.
-};
-
-struct Plan {
-  SmallVector<AxisPlan> axes;
-  /// The result's axes in order: an axis of the array, kNewAxis, or kArrays for all axes
-  /// of the broadcast index arrays.
-  static constexpr int64_t kNewAxis = -1, kArrays = -2;
-  SmallVector<int64_t> layout;
-  SmallVector<int64_t> arrayShape; // Of the broadcast index arrays.
-  bool hasArrays = false;
-};
-
 /// Negative positions count from the end.
-Operand wrapPositions(OpScope &op, const Array &positions, int64_t size) {
+static Operand wrapPositions(OpScope &op, const Array &positions, int64_t size) {
   Operand x = op.use(positions);
   if (!is_integer(x.dtype()))
     op.fail("expected integers as positions, got " + describe(x),
@@ -47,8 +28,7 @@ Operand wrapPositions(OpScope &op, const Array &positions, int64_t size) {
   return op.use(hjx::where(index < 0, index + size, index));
 }
 
-Plan readSubscript(OpScope &op, const Array &x, ArrayRef<Index> indices) {
-  const Shape shape = shapeOf(op, x);
+Plan hjx::detail::readSubscript(OpScope &op, const Shape &shape, const std::string &what, ArrayRef<Index> indices) {
   int64_t consumed = 0, ellipses = 0;
   bool hasArrays = false;
   for (const Index &index : indices) {
@@ -58,7 +38,7 @@ Plan readSubscript(OpScope &op, const Array &x, ArrayRef<Index> indices) {
   }
   if (consumed > shape.ndim() || ellipses > 1)
     op.fail(ellipses > 1 ? "expected at most one ellipsis in a subscript"
-                         : "expected at most " + std::to_string(shape.ndim()) + " indices for " + describe(x) + ", got " +
+                         : "expected at most " + std::to_string(shape.ndim()) + " indices for " + what + ", got " +
                                std::to_string(consumed),
             "index one axis with each entry");
 
@@ -92,7 +72,7 @@ Plan readSubscript(OpScope &op, const Array &x, ArrayRef<Index> indices) {
       int64_t position = index.slice.start < 0 ? index.slice.start + size : index.slice.start;
       if (position < 0 || position >= size)
         op.fail("index " + std::to_string(index.slice.start) + " is out of range for axis " + std::to_string(axis) + " of " +
-                    describe(x),
+                    what,
                 "use an index in [-" + std::to_string(size) + ", " + std::to_string(size) + ")");
       entry = {.start = position, .count = 1, .dropped = true};
       if (hasArrays)
@@ -132,6 +112,12 @@ Plan readSubscript(OpScope &op, const Array &x, ArrayRef<Index> indices) {
     plan.layout.insert(plan.layout.begin(), Plan::kArrays);
   }
   return plan;
+}
+
+namespace {
+
+Plan readSubscript(OpScope &op, const Array &x, ArrayRef<Index> indices) {
+  return readSubscript(op, shapeOf(op, x), describe(x), indices);
 }
 
 /// The result's shape: that of the layout.

@@ -102,6 +102,7 @@ struct JitProgram {
   std::vector<int> aliases;
   TreeDef structure;
   std::vector<Aval> arguments;
+  bool takesRefs = false;
 };
 
 class JitCache {
@@ -231,7 +232,8 @@ static std::vector<size_t> donatedLeaves(const JitCache &cache, const JitCall &c
       fail(cache.where, "jit", "cannot donate argument " + std::to_string(number) + " of " + std::to_string(numArguments),
            "count arguments from 0");
     for (size_t i = number ? call.argumentEnds[number - 1] : 0; i < call.argumentEnds[number]; ++i)
-      if (!llvm::is_contained(leaves, i))
+      // A ref is updated in place anyway.
+      if (!llvm::is_contained(leaves, i) && !(call.leaves[i].has_value() && Access::get(call.leaves[i])->isRef))
         leaves.push_back(i);
   }
   return leaves;
@@ -271,14 +273,18 @@ static std::shared_ptr<const JitProgram> compileCall(JitCache &cache, JitCall &c
   std::string reason = cache.explain(program->structure, program->arguments);
   reportRetrace(cache, call, reason);
 
+  std::vector<std::string> paths = pathsOf(program->structure);
+  checkDistinctRefs(jit, call.leaves, paths);
   Session session(Constants::Refuse);
-  for (const Aval &aval : session.recordMain(call.leaves, record, jit))
+  for (const Aval &aval : session.recordMain(call.leaves, record, jit, "main", paths))
     program->results.push_back(layoutOf(aval, jit));
   program->prototype = prototype;
   program->donated = donatedLeaves(cache, call);
   auto main = session.module().lookupSymbol<func::FuncOp>("main");
   program->aliases = assignAliases(main, program->donated);
   program->lifted = session.lifted();
+  checkCapturedRefs(jit, call.leaves, program->lifted, paths);
+  program->takesRefs = llvm::any_of(program->arguments, [](const Aval &aval) { return aval.isRef; });
   auto executable = compile(session.release());
   if (!executable.ok())
     failToCompile(jit, executable.status());
@@ -309,6 +315,11 @@ static void consume(const Array &leaf, Where where, SmallVectorImpl<Storage> &st
 
 static ArrayList runProgram(const JitProgram &program, const ArrayList &leaves, Where where) {
   Call call("jit", where);
+  if (program.takesRefs) {
+    std::vector<std::string> paths = pathsOf(program.structure);
+    checkDistinctRefs(call, leaves, paths);
+    checkCapturedRefs(call, leaves, program.lifted, paths);
+  }
   SmallVector<const void *> inputs;
   SmallVector<size_t> firstInput; // Of each leaf: hi values are as many as they have components.
   for (const ArrayList *list : {&leaves, &program.lifted})
@@ -348,18 +359,21 @@ static ArrayList runProgram(const JitProgram &program, const ArrayList &leaves, 
 }
 
 /// Inside a trace: a call of a private function.
-static ArrayList recordCall(const JitCache &cache, const ArrayList &leaves, FlatFunction record, Where where) {
+static ArrayList recordCall(const JitCache &cache, const ArrayList &leaves, FlatFunction record, const TreeDef &structure,
+                            Where where) {
   OpScope op("jit", where);
+  std::vector<std::string> paths = pathsOf(structure);
+  checkDistinctRefs(op, leaves, paths);
   std::string name = cache.options.name == "main" ? "jit_fn" : cache.options.name;
-  TracedFunction traced = op.session().recordFunction(name, avalsOf(leaves, op), record, op);
-  auto call = func::CallOp::create(op.builder(), traced.function, operandsOf(op, leaves, traced));
+  TracedFunction traced = op.session().recordFunction(name, avalsOf(leaves, op), record, op, paths);
+  auto call = func::CallOp::create(op.builder(), traced.function, operandsOf(op, leaves, traced, paths));
   return wrapAll(op, call.getResults(), traced.results);
 }
 
 JitResult callJit(JitCache &cache, JitCall &call, FlatFunction record, std::shared_ptr<const void> &prototype,
                   TreeDef (*structure)(const void *args), const void *args) {
   if (Frame::current()) {
-    ArrayList leaves = recordCall(cache, call.leaves, record, call.where);
+    ArrayList leaves = recordCall(cache, call.leaves, record, structure(args), call.where);
     return {std::move(leaves), prototype};
   }
   std::shared_ptr<const JitProgram> program = cache.find(call.key);

@@ -7,12 +7,52 @@ using namespace mlir;
 
 namespace hjx::detail {
 
-ArrayList stage(const char *op, Where where, const ArrayList &args, FlatFunction body) {
+static std::string nameOf(const std::vector<std::string> &paths, size_t number) {
+  return number < paths.size() ? paths[number] : "argument " + std::to_string(number);
+}
+
+static bool isRef(const Array &leaf) { return leaf.has_value() && Access::get(leaf)->isRef; }
+
+void checkDistinctRefs(const Call &call, const ArrayList &args, const std::vector<std::string> &paths) {
+  llvm::SmallDenseMap<const void *, size_t> seen;
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (!isRef(args[i]))
+      continue;
+    const ArrayImpl *impl = Access::get(args[i]).get();
+    auto [known, isNew] = seen.try_emplace(impl->value ? impl->value : impl, i);
+    if (!isNew)
+      call.fail("expected each ref to be passed once, got the ref " + describe(args[i]) + " as both " +
+                    nameOf(paths, known->second) + " and " + nameOf(paths, i),
+                "pass it once, or make a copy: hjx::new_ref(ref.get())");
+  }
+}
+
+[[noreturn]] static void failCaptured(const Call &call, const std::string &type, const std::string &path) {
+  call.fail("expected each ref to have one name in a function, got the ref " + type + " both captured and passed as " + path,
+            "use the argument inside the function, or do not pass it");
+}
+
+void checkCapturedRefs(OpScope &op, ArrayRef<Value> args, ArrayRef<Value> captures, const std::vector<std::string> &paths) {
+  for (auto [i, arg] : llvm::enumerate(args))
+    if (isa<ir::RefType>(arg.getType()) && llvm::is_contained(captures, arg))
+      failCaptured(op, describe(avalOf(arg.getType())), nameOf(paths, i));
+}
+
+void checkCapturedRefs(const Call &call, const ArrayList &args, ArrayRef<Array> lifted, const std::vector<std::string> &paths) {
+  for (const Array &captured : lifted)
+    for (size_t i = 0; isRef(captured) && i < args.size(); ++i)
+      if (Access::get(args[i]) == Access::get(captured))
+        failCaptured(call, describe(captured), nameOf(paths, i));
+}
+
+ArrayList stage(const char *op, Where where, const ArrayList &args, FlatFunction body, const std::vector<std::string> &paths) {
+  Call call(op, where);
+  checkDistinctRefs(call, args, paths);
   if (Frame::current())
     return body(args);
-  Call call(op, where);
   Session session(Constants::Lift);
   std::vector<Aval> results = session.recordMain(args, body, call);
+  checkCapturedRefs(call, args, session.lifted(), paths);
   return compileAndRun(session, args, results, call);
 }
 
@@ -89,8 +129,10 @@ ArrayList wrapAll(OpScope &op, ValueRange values, ArrayRef<Aval> avals) {
   return arrays;
 }
 
-SmallVector<Value> operandsOf(OpScope &op, const ArrayList &args, const TracedFunction &traced) {
+SmallVector<Value> operandsOf(OpScope &op, const ArrayList &args, const TracedFunction &traced,
+                              const std::vector<std::string> &paths) {
   SmallVector<Value> values = valuesOf(op, args);
+  checkCapturedRefs(op, values, traced.captures, paths);
   llvm::append_range(values, traced.captures);
   return values;
 }

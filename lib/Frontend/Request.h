@@ -27,8 +27,17 @@ Aval addLeading(OpScope &op, const Aval &aval, int64_t length);
 /// Traced arrays of values with the given types.
 ArrayList wrapAll(OpScope &op, mlir::ValueRange values, llvm::ArrayRef<Aval> avals);
 
+/// Throws if one ref is passed twice: what the callee does would depend on the order of its accesses.
+void checkDistinctRefs(const Call &call, const ArrayList &args, const std::vector<std::string> &paths = {});
+/// Throws if a function captures a ref that it also gets as an argument.
+void checkCapturedRefs(OpScope &op, llvm::ArrayRef<mlir::Value> args, llvm::ArrayRef<mlir::Value> captures,
+                       const std::vector<std::string> &paths = {});
+/// The same of concrete refs.
+void checkCapturedRefs(const Call &call, const ArrayList &args, llvm::ArrayRef<Array> lifted, const std::vector<std::string> &paths = {});
+
 /// The operands of a request: arguments, then what the function captures.
-llvm::SmallVector<mlir::Value> operandsOf(OpScope &op, const ArrayList &args, const TracedFunction &traced);
+llvm::SmallVector<mlir::Value> operandsOf(OpScope &op, const ArrayList &args, const TracedFunction &traced,
+                                          const std::vector<std::string> &paths = {});
 
 /// `mask` for the arguments, false for captures.
 mlir::DenseBoolArrayAttr activeAttr(OpScope &op, const std::vector<bool> &mask, size_t numOperands);

@@ -317,8 +317,10 @@ Value Frame::useConcrete(const Array &array, const Call &call) {
   ArrayImpl &impl = *Access::get(array);
   if (impl.isRef && !session.rootFrame)
     call.fail("expected values that the rule is given, got the ref " + describe(array), "make it an operand of the primitive");
-  if (impl.isRef) // A cell is never a constant.
-    return capture(session.lift(array), *session.rootFrame);
+  if (impl.isRef) { // A cell is never a constant.
+    Array ref = session.standIn(array);
+    return Access::get(ref)->value ? use(ref, call) : capture(session.lift(ref), *session.rootFrame);
+  }
   if (impl.isArray())
     (void)storageOf(array, call.name(), call.where()); // Throws for a number that does not fit its type.
 
@@ -405,6 +407,17 @@ bool Session::isLifted(Value value, const Frame &frame) const {
   return llvm::any_of(liftedValues, [&](const auto &entry) { return entry.second == value; });
 }
 
+Session::Substitution::Substitution(Session &session, std::vector<std::pair<Array, Array>> refs)
+    : session(session), outer(std::exchange(session.standIns, std::move(refs))) {}
+Session::Substitution::~Substitution() { session.standIns = std::move(outer); }
+
+Array Session::standIn(const Array &ref) const {
+  for (auto &[concrete, other] : standIns)
+    if (Access::get(concrete) == Access::get(ref))
+      return other;
+  return ref;
+}
+
 func::FuncOp Session::addFunction(llvm::StringRef name, std::unique_ptr<Region> body, Location loc) {
   Block &block = body->front();
   auto type = FunctionType::get(mlirContext, block.getArgumentTypes(), block.getTerminator()->getOperandTypes());
@@ -422,8 +435,32 @@ func::FuncOp Session::addFunction(llvm::StringRef name, std::unique_ptr<Region> 
   return function;
 }
 
+std::string Frame::argumentPath(Value value) const {
+  auto argument = dyn_cast<BlockArgument>(value);
+  unsigned first = kind == Kind::Region ? captured.size() : 0;
+  if (!argument || argument.getOwner() != block() || argument.getArgNumber() < first)
+    return "";
+  unsigned number = argument.getArgNumber() - first;
+  if (number >= avals.size())
+    return "";
+  return number < argumentPaths.size() ? argumentPaths[number] : "argument " + std::to_string(number);
+}
+
+void Frame::refuseRefs(llvm::ArrayRef<Array> results, const Call &call) const {
+  for (const Array &result : results) {
+    if (!result.has_value() || !Access::get(result)->isRef)
+      continue;
+    const ArrayImpl &impl = *Access::get(result);
+    std::string path = impl.value && owns(result) ? argumentPath(Value::getFromOpaquePointer(impl.value)) : "";
+    call.fail("expected a function that returns values, got the ref " + describe(result) +
+                  (path.empty() ? ", made at " + placeOf(impl.where) : ", which was passed in as " + path),
+              "return what it holds, ref.get() or hjx::freeze(ref); the caller has its own refs already");
+  }
+}
+
 /// Ends a function's block with the results of its body.
 static std::vector<Aval> finishFunction(Frame &frame, const std::vector<Array> &results, const Call &call) {
+  frame.refuseRefs(results, call);
   llvm::SmallVector<Value> values;
   std::vector<Aval> avals;
   for (const Array &result : results) {
@@ -435,11 +472,12 @@ static std::vector<Aval> finishFunction(Frame &frame, const std::vector<Array> &
 }
 
 std::vector<Aval> Session::recordMain(llvm::ArrayRef<Array> arguments, FlatFunction body, const Call &call,
-                                      llvm::StringRef name) {
+                                      llvm::StringRef name, const std::vector<std::string> &paths) {
   std::vector<Aval> avals;
   for (const Array &argument : arguments)
     avals.push_back(avalOf(argument, call.name(), call.where()));
   Frame frame(*this, Frame::Kind::Function, avals, call.where());
+  frame.argumentPaths = paths;
   rootFrame = &frame;
   std::vector<Aval> results = finishFunction(frame, body(frame.arguments()), call);
   addFunction(name, frame.take(), locationOf(call.where(), mlirContext));
@@ -448,8 +486,9 @@ std::vector<Aval> Session::recordMain(llvm::ArrayRef<Array> arguments, FlatFunct
 }
 
 TracedFunction Session::recordFunction(llvm::StringRef name, llvm::ArrayRef<Aval> arguments, FlatFunction body,
-                                       const Call &call) {
+                                       const Call &call, const std::vector<std::string> &paths) {
   Frame frame(*this, Frame::Kind::Function, arguments, call.where());
+  frame.argumentPaths = paths;
   TracedFunction traced;
   traced.results = finishFunction(frame, body(frame.arguments()), call);
   traced.captures.assign(frame.captures().begin(), frame.captures().end());

@@ -112,6 +112,10 @@ public:
   /// Values of the parent frame, in the order of their arguments here.
   llvm::ArrayRef<mlir::Value> captures() const { return captured; }
   mlir::Block *block() const { return &body->front(); }
+  /// "args[0].count" for an argument of this frame; empty for other values.
+  std::string argumentPath(mlir::Value value) const;
+  /// Throws if one of the results is a ref.
+  void refuseRefs(llvm::ArrayRef<Array> results, const Call &call) const;
   /// Gives the recorded block away.
   std::unique_ptr<mlir::Region> take();
 
@@ -121,6 +125,8 @@ public:
   const Kind kind;
   const Where place; ///< Of the call that records: where arguments come from.
   mlir::ImplicitLocOpBuilder builder;
+  /// Of the arguments, for messages; may be empty.
+  std::vector<std::string> argumentPaths;
 
 private:
   mlir::Value useConcrete(const Array &leaf, const Call &call);
@@ -161,12 +167,27 @@ public:
   /// Records `body` as a public function; arguments of the types of `arguments` come first, then
   /// lifted(). The name must be free.
   std::vector<Aval> recordMain(llvm::ArrayRef<Array> arguments, FlatFunction body, const Call &call,
-                               llvm::StringRef name = "main");
+                               llvm::StringRef name = "main", const std::vector<std::string> &paths = {});
   /// Records `body` as a private function of the module, in a new frame.
   TracedFunction recordFunction(llvm::StringRef name, llvm::ArrayRef<Aval> arguments, FlatFunction body,
-                                const Call &call);
+                                const Call &call, const std::vector<std::string> &paths = {});
   /// A function's block as a function of the module under a free name like `name`.
   mlir::func::FuncOp addFunction(llvm::StringRef name, std::unique_ptr<mlir::Region> body, mlir::Location loc);
+
+  /// While it lives, concrete refs stand for others: traced ones of a frame that is open.
+  class Substitution {
+  public:
+    Substitution(Session &session, std::vector<std::pair<Array, Array>> refs);
+    ~Substitution();
+    Substitution(const Substitution &) = delete;
+    Substitution &operator=(const Substitution &) = delete;
+
+  private:
+    Session &session;
+    std::vector<std::pair<Array, Array>> outer;
+  };
+  /// What a concrete ref stands for: itself, or another.
+  Array standIn(const Array &ref) const;
 
   /// True if `value` of `frame` stands for a concrete array.
   bool isLifted(mlir::Value value, const Frame &frame) const;
@@ -198,6 +219,7 @@ private:
   std::vector<Array> liftedArrays;
   llvm::DenseMap<const ArrayImpl *, mlir::Value> liftedValues;
   llvm::StringMap<unsigned> nameCounts;
+  std::vector<std::pair<Array, Array>> standIns;
 };
 
 /// A context with the dialects that recording needs.

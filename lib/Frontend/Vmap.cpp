@@ -18,7 +18,7 @@ AxisReader::~AxisReader() = default;
 
 void AxisReader::leaf(Array &leaf) {
   const std::shared_ptr<ArrayImpl> &impl = Access::get(leaf);
-  if (impl && !impl->isArray()) {
+  if (impl && impl->hi) {
     if (current->axis)
       fail(where, "vmap", "expected hjx::none or a mapping spec in " + std::string(what) + ", got the axis " +
                               std::to_string(*current->axis) + " for the non-array type " + describe(leaf),
@@ -97,7 +97,7 @@ int64_t sizeOfMapped(const Call &call, const ArrayList &args, const std::vector<
   for (size_t i = 0; i < args.size(); ++i) {
     Aval aval = avalOf(args[i], call.name(), call.where());
     isMapped |= !inAxes[i].is_none();
-    if (inAxes[i].is_none() || !aval.isArray())
+    if (inAxes[i].is_none() || aval.hi)
       continue;
     if (!inAxes[i].is_axis())
       call.fail("expected an axis or hjx::none for " + paths[i] + ", " + describe(aval) + ", got the spec " + to_string(inAxes[i]),
@@ -126,7 +126,7 @@ int64_t sizeOfMapped(const Call &call, const ArrayList &args, const std::vector<
 
 /// An axis of an array counted from 0; the spec of another value as it is.
 Attribute specOf(OpScope &op, const Aval &aval, const AxisSpec &spec, int64_t rank, const std::string &what) {
-  if (!aval.isArray() || spec.is_none())
+  if (aval.hi || spec.is_none())
     return attributeOf(spec, &op.context());
   if (!spec.is_axis())
     op.fail("expected an axis or hjx::none for " + what + ", got the spec " + to_string(spec), "specs of other kinds are for hi-types");
@@ -160,8 +160,8 @@ ArrayList vmapFlat(Where where, const ArrayList &args, const std::vector<AxisSpe
   return stage("vmap", where, args, [&](const ArrayList &args) {
     OpScope op("vmap", where);
     MappedArguments mapped = readMapped(op, args, inAxes, paths, size);
-    TracedFunction traced = op.session().recordFunction("fn", mapped.slices, f, op);
-    SmallVector<mlir::Value> operands = operandsOf(op, args, traced);
+    TracedFunction traced = op.session().recordFunction("fn", mapped.slices, f, op, paths);
+    SmallVector<mlir::Value> operands = operandsOf(op, args, traced, paths);
     SmallVector<Attribute> in(mapped.specs), out;
     in.resize(operands.size(), attributeOf(AxisSpec(), &op.context())); // Captures are shared.
     std::vector<Aval> avals = traced.results;
@@ -174,7 +174,7 @@ ArrayList vmapFlat(Where where, const ArrayList &args, const std::vector<AxisSpe
     auto vmap = ir::VmapOp::create(op.builder(), typesOf(op, avals), symbolOf(traced.function), operands,
                                    op.builder().getArrayAttr(in), op.builder().getArrayAttr(out), op.builder().getI64IntegerAttr(size));
     return wrapAll(op, vmap.getResults(), avals);
-  });
+  }, paths);
 }
 
 } // namespace hjx::detail

@@ -9,27 +9,40 @@
 #include "llvm/ADT/StringMap.h"
 
 #include <functional>
+#include <memory>
+#include <variant>
 
 namespace hjx {
 
+/// A ref: a place in memory that others may share. A scan hands its body refs of
+/// a ref's slices, which lie in the same memory.
+struct Cell {
+  std::shared_ptr<HostArray> memory;
+  mlir::RankedTensorType type;
+  int64_t first = 0; ///< the place of element 0 in `memory`
+};
+
+/// What a value of the program is: an array, or a ref.
+using Datum = std::variant<HostArray, Cell>;
+
 /// What a rule sees. Results come zeroed, of the op's result types; a rule
-/// fills their elements or replaces them.
+/// fills their elements or replaces them. A result that is a ref is given by
+/// what the new cell holds.
 struct Evaluation {
   mlir::Operation *op;
-  llvm::SmallVector<const HostArray *> operands;
+  llvm::SmallVector<const Datum *> data;        ///< per operand
+  llvm::SmallVector<const HostArray *> operands; ///< the same as arrays; null for refs
   llvm::SmallVector<HostArray> results;
   /// Evaluates a region's only block, or another function, for some arguments.
-  std::function<mlir::FailureOr<llvm::SmallVector<HostArray>>(mlir::Region &,
-                                                              llvm::ArrayRef<HostArray>)>
-      run;
+  std::function<mlir::FailureOr<llvm::SmallVector<HostArray>>(mlir::Region &, llvm::ArrayRef<Datum>)> run;
   /// To set when a check op fails: evaluation goes on, interpret() fails.
   bool &checkFailed;
 
   const HostArray &operand(unsigned i) const { return *operands[i]; }
-  /// Operands [begin, begin + count), copied.
-  llvm::SmallVector<HostArray> copyOperands(unsigned begin, unsigned count) const {
-    return llvm::map_to_vector(llvm::ArrayRef(operands).slice(begin, count),
-                               [](const HostArray *array) { return *array; });
+  const Cell &cell(unsigned i) const { return std::get<Cell>(*data[i]); }
+  /// Operands [begin, begin + count): arrays are copied, refs shared.
+  llvm::SmallVector<Datum> pass(unsigned begin, unsigned count) const {
+    return llvm::map_to_vector(llvm::ArrayRef(data).slice(begin, count), [](const Datum *datum) { return *datum; });
   }
 };
 
@@ -62,5 +75,6 @@ void populateIndexingEvaluateRules(EvaluateRules &rules);
 void populateMovementEvaluateRules(EvaluateRules &rules);
 void populateRandomEvaluateRules(EvaluateRules &rules);
 void populateReductionEvaluateRules(EvaluateRules &rules);
+void populateRefsEvaluateRules(EvaluateRules &rules);
 
 } // namespace hjx

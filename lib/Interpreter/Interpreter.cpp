@@ -4,6 +4,7 @@
 // becoming a crash.
 #include "lib/Interpreter/Interpreter.h"
 
+#include "dialects/hjx/Effects.h"
 #include "lib/Interpreter/Evaluate.h"
 #include "lib/Rules/Registry.h"
 
@@ -25,6 +26,7 @@ static const EvaluateRules &evaluateRules() {
     populateMovementEvaluateRules(all);
     populateRandomEvaluateRules(all);
     populateReductionEvaluateRules(all);
+    populateRefsEvaluateRules(all);
     return all;
   }();
   return rules;
@@ -37,7 +39,7 @@ constexpr unsigned kMaxDepth = 200;
 
 class Interpreter {
 public:
-  FailureOr<SmallVector<HostArray>> run(Block &block, ArrayRef<HostArray> arguments);
+  FailureOr<SmallVector<HostArray>> run(Block &block, ArrayRef<Datum> arguments);
   bool checkFailed = false;
 
 private:
@@ -46,12 +48,12 @@ private:
 
   /// The values of the block being run. Regions are isolated, so that a block
   /// reads no other.
-  using Environment = DenseMap<Value, HostArray>;
+  using Environment = DenseMap<Value, Datum>;
   Environment *environment = nullptr;
   unsigned depth = 0;
 };
 
-FailureOr<SmallVector<HostArray>> Interpreter::run(Block &block, ArrayRef<HostArray> arguments) {
+FailureOr<SmallVector<HostArray>> Interpreter::run(Block &block, ArrayRef<Datum> arguments) {
   Operation *parent = block.getParentOp();
   if (depth == kMaxDepth) {
     parent->emitError("the interpreter nests calls and loops at most ")
@@ -66,14 +68,21 @@ FailureOr<SmallVector<HostArray>> Interpreter::run(Block &block, ArrayRef<HostAr
   for (Operation &op : block.without_terminator())
     if (failed(evaluate(&op)))
       return failure();
-  return llvm::map_to_vector(block.getTerminator()->getOperands(),
-                             [&](Value value) { return values.at(value); });
+  SmallVector<HostArray> results;
+  for (Value value : block.getTerminator()->getOperands()) {
+    if (isa<ir::RefType>(value.getType())) {
+      parent->emitError("returns a ref; expected it to return what the ref holds, with hjx.ref_get or hjx.ref_freeze");
+      return failure();
+    }
+    results.push_back(std::get<HostArray>(values.at(value)));
+  }
+  return results;
 }
 
 FailureOr<SmallVector<HostArray>> Interpreter::zeroResults(Operation *op) {
   SmallVector<HostArray> results;
   for (Type type : op->getResultTypes()) {
-    auto array = dyn_cast<RankedTensorType>(type);
+    auto array = dyn_cast<RankedTensorType>(ir::heldType(type));
     if (!array || !array.hasStaticShape() ||
         !isa<IntegerType, FloatType, ir::KeyType>(array.getElementType())) {
       op->emitOpError(
@@ -106,25 +115,29 @@ LogicalResult Interpreter::evaluate(Operation *op) {
     return failure();
   Evaluation evaluation{op,
                         {},
+                        {},
                         std::move(*results),
-                        [this](Region &region, ArrayRef<HostArray> arguments) {
-                          return run(region.front(), arguments);
-                        },
+                        [this](Region &region, ArrayRef<Datum> arguments) { return run(region.front(), arguments); },
                         checkFailed};
-  for (Value operand : op->getOperands())
-    evaluation.operands.push_back(&environment->at(operand));
+  for (Value operand : op->getOperands()) {
+    evaluation.data.push_back(&environment->at(operand));
+    evaluation.operands.push_back(std::get_if<HostArray>(evaluation.data.back()));
+  }
   if (failed((*rule)(evaluation)))
     return failure();
   for (auto [value, result] : llvm::zip_equal(op->getResults(), evaluation.results)) {
-    assert(result.type() == value.getType() && "a rule makes arrays of the result types");
-    environment->try_emplace(value, std::move(result));
+    assert(result.type() == ir::heldType(value.getType()) && "a rule makes arrays of the result types");
+    if (isa<ir::RefType>(value.getType()))
+      environment->try_emplace(value, Cell{std::make_shared<HostArray>(result), result.type()});
+    else
+      environment->try_emplace(value, std::move(result));
   }
   return success();
 }
 
 } // namespace
 
-FailureOr<SmallVector<HostArray>> interpret(func::FuncOp function, ArrayRef<HostArray> arguments) {
+FailureOr<SmallVector<HostArray>> interpretInPlace(func::FuncOp function, MutableArrayRef<HostArray> arguments) {
   if (!function.getBody().hasOneBlock()) {
     function.emitError("the interpreter runs functions of one block, got ")
         << function.getBody().getBlocks().size();
@@ -135,17 +148,29 @@ FailureOr<SmallVector<HostArray>> interpret(func::FuncOp function, ArrayRef<Host
         << function.getNumArguments() << " arguments, got " << arguments.size();
     return failure();
   }
-  for (auto [i, argument] : llvm::enumerate(arguments))
-    if (argument.type() != function.getArgumentTypes()[i]) {
-      function.emitError("expected argument ")
-          << i << " of type " << function.getArgumentTypes()[i] << ", got " << argument.type();
+  SmallVector<Datum> data;
+  for (auto [i, argument] : llvm::enumerate(arguments)) {
+    Type type = function.getArgumentTypes()[i];
+    if (argument.type() != ir::heldType(type)) {
+      function.emitError("expected argument ") << i << " of type " << ir::heldType(type) << ", got " << argument.type();
       return failure();
     }
+    data.push_back(isa<ir::RefType>(type) ? Datum(Cell{std::make_shared<HostArray>(argument), argument.type()})
+                                          : Datum(argument));
+  }
   Interpreter interpreter;
-  auto results = interpreter.run(function.front(), arguments);
+  auto results = interpreter.run(function.front(), data);
   if (failed(results) || interpreter.checkFailed)
     return failure();
+  for (auto [argument, datum] : llvm::zip_equal(arguments, data))
+    if (const auto *cell = std::get_if<Cell>(&datum))
+      argument = *cell->memory;
   return results;
+}
+
+FailureOr<SmallVector<HostArray>> interpret(func::FuncOp function, ArrayRef<HostArray> arguments) {
+  SmallVector<HostArray> copies(arguments);
+  return interpretInPlace(function, copies);
 }
 
 void registerInterpreterRules(RuleRegistry &rules) {

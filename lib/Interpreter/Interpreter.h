@@ -15,7 +15,8 @@
 // Integers wrap at their width.
 //
 // It evaluates the stage `pure`: no requests (hjx.jvp, hjx.vmap, ...), which
-// hjx-expand-transforms turns into calls.
+// hjx-expand-transforms turns into calls. A ref is memory that ops share, read
+// and written as they come: what hjx-discharge-refs is compared with.
 #pragma once
 
 #include "lib/Interpreter/HostArray.h"
@@ -34,6 +35,11 @@ class RuleRegistry;
 ///         whose types differ from its own.
 mlir::FailureOr<llvm::SmallVector<HostArray>> interpret(mlir::func::FuncOp function,
                                                         llvm::ArrayRef<HostArray> arguments);
+
+/// The same for a function that takes refs: such an argument is what the ref holds, before and
+/// after the call.
+mlir::FailureOr<llvm::SmallVector<HostArray>> interpretInPlace(mlir::func::FuncOp function,
+                                                               llvm::MutableArrayRef<HostArray> arguments);
 
 /// Marks what the interpreter evaluates.
 void registerInterpreterRules(RuleRegistry &rules);

@@ -3,18 +3,33 @@
 
 #include "lib/Refs/Parts.h"
 
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/ScopeExit.h"
+
 using namespace mlir;
 
 namespace hjx {
 
 static bool isRef(Value value) { return isa<ir::RefType>(value.getType()); }
 
-bool hasRefs(func::FuncOp f) {
-  if (llvm::any_of(f.getArgumentTypes(), llvm::IsaPred<ir::RefType>))
-    return true;
+/// Calls, and the requests that are calls unless they are differentiated.
+static bool isCallLike(Operation *op) {
+  return isa<func::CallOp, ir::CheckpointOp, ir::CustomJvpOp, ir::CustomVjpOp>(op);
+}
+
+static func::FuncOp functionOf(ModuleOp module, Operation *op, StringRef attribute) {
+  return module.lookupSymbol<func::FuncOp>(op->getAttrOfType<FlatSymbolRefAttr>(attribute));
+}
+static func::FuncOp calleeOf(ModuleOp module, Operation *op) { return functionOf(module, op, "callee"); }
+
+static bool makesRefs(func::FuncOp f) {
   return f.walk([](Operation *op) {
             return isa<ir::RefNewOp, ir::RefEmptyOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
           }).wasInterrupted();
+}
+
+bool hasRefs(func::FuncOp f) {
+  return llvm::any_of(f.getArgumentTypes(), llvm::IsaPred<ir::RefType>) || makesRefs(f);
 }
 
 //===----------------------------------------------------------------------===//
@@ -39,19 +54,25 @@ static SmallVector<BlockArgument> argumentsFor(Operation *op, unsigned index) {
   return arguments;
 }
 
-bool Discharger::isWritten(BlockArgument ref) {
-  return llvm::any_of(ref.getUses(), [&](OpOperand &use) {
+Operation *Discharger::findWrite(BlockArgument ref) {
+  if (!asked.insert(ref).second) // a function that calls itself: whoever asks first finds the writes
+    return nullptr;
+  auto forget = llvm::scope_exit([&] { asked.erase(ref); });
+  for (OpOperand &use : ref.getUses()) {
     Operation *op = use.getOwner();
-    if (isa<ir::RefSwapOp, ir::RefAddOp>(op))
-      return true;
-    if (auto call = dyn_cast<func::CallOp>(op)) {
-      auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
-      return !callee || callee.isExternal() || isWritten(callee.getArgument(use.getOperandNumber()));
-    }
-    if (isa<ir::ScanOp, ir::WhileOp, ir::CondOp>(op))
-      return llvm::any_of(argumentsFor(op, use.getOperandNumber()), [&](BlockArgument a) { return isWritten(a); });
-    return !isa<ir::RefGetOp>(op);
-  });
+    if (isa<ir::RefGetOp>(op))
+      continue;
+    SmallVector<BlockArgument> inside = argumentsFor(op, use.getOperandNumber());
+    if (isCallLike(op))
+      if (func::FuncOp callee = calleeOf(module, op); callee && !callee.isExternal())
+        inside.push_back(callee.getArgument(use.getOperandNumber()));
+    if (inside.empty())
+      return op;
+    for (BlockArgument argument : inside)
+      if (Operation *write = findWrite(argument))
+        return write;
+  }
+  return nullptr;
 }
 
 SmallVector<bool> Discharger::writtenArguments(func::FuncOp f) {
@@ -69,6 +90,8 @@ public:
 
   /// From here on `ref` is discharged; `value` is what it holds.
   void set(Value ref, Value value) { current[ref] = value; }
+  /// `ref` is about to go: another value may take its address.
+  void forget(Value ref) { current.erase(ref); }
   /// What a discharged ref holds now.
   Value get(Value ref) const { return current.lookup(ref); }
 
@@ -95,16 +118,24 @@ private:
           dead.push_back(op);
           return success();
         })
-        .Case<ir::RefFreezeOp, ir::RefGetOp, ir::RefSwapOp, ir::RefAddOp>([&](auto access) {
-          // Not by name: a discharged argument is no ref any more.
-          if (Value ref = op->getOperand(0); isChosen(ref)) {
-            if (Value result = runAccess(access, ref, get(ref), b))
-              op->getResult(0).replaceAllUsesWith(result);
-            op->erase();
-          }
+        .Case([&](ir::RefFreezeOp freeze) { return replace(freeze, [&](Value value) { return value; }); })
+        .Case([&](ir::RefGetOp read) {
+          return replace(read, [&](Value value) { return readPart(b, value, read.getIndex()); });
+        })
+        .Case([&](ir::RefSwapOp swap) {
+          return replace(swap, [&](Value value) {
+            set(swap.getRef(), writePart(b, value, swap.getIndex(), swap.getValue()));
+            return swap.getResult().use_empty() ? Value() : readPart(b, value, swap.getIndex());
+          });
+        })
+        .Case([&](ir::RefAddOp add) {
+          if (!isChosen(add.getRef()))
+            return success();
+          set(add.getRef(), addPart(b, get(add.getRef()), add.getIndex(), add.getValue()));
+          op->erase();
           return success();
         })
-        .Case<ir::ScanOp, ir::WhileOp, ir::CondOp, func::CallOp>([&](auto nested) {
+        .Case<ir::ScanOp, ir::WhileOp, ir::CondOp, func::CallOp, ir::CheckpointOp, ir::CustomJvpOp, ir::CustomVjpOp>([&](auto nested) {
           if (failed(checkDistinct(op)))
             return failure();
           if (llvm::none_of(op->getOperands(), [&](Value v) { return isChosen(v); })) {
@@ -122,28 +153,49 @@ private:
         });
   }
 
-  // What an access of `ref`, which holds `value`, returns; null for nothing. Sets what it holds next.
-  Value runAccess(ir::RefFreezeOp, Value, Value value, ImplicitLocOpBuilder &) { return value; }
-  Value runAccess(ir::RefGetOp op, Value, Value value, ImplicitLocOpBuilder &b) { return readPart(b, value, op.getIndex()); }
-  Value runAccess(ir::RefSwapOp op, Value ref, Value value, ImplicitLocOpBuilder &b) {
-    set(ref, writePart(b, value, op.getIndex(), op.getValue()));
-    return op.getResult().use_empty() ? Value() : readPart(b, value, op.getIndex());
-  }
-  Value runAccess(ir::RefAddOp op, Value ref, Value value, ImplicitLocOpBuilder &b) {
-    set(ref, addPart(b, value, op.getIndex(), op.getValue()));
-    return {};
+  /// Replaces an access of a discharged ref by the value that `make` makes of what it holds.
+  template <typename Op>
+  LogicalResult replace(Op op, llvm::function_ref<Value(Value)> make) {
+    Value ref = op.getRef();
+    if (!isChosen(ref))
+      return success();
+    if (Value result = make(get(ref)))
+      op.getResult().replaceAllUsesWith(result);
+    op.erase();
+    return success();
   }
 
   LogicalResult runNested(ir::ScanOp scan, ImplicitLocOpBuilder &b);
   LogicalResult runNested(ir::WhileOp loop, ImplicitLocOpBuilder &b);
   LogicalResult runNested(ir::CondOp cond, ImplicitLocOpBuilder &b);
   LogicalResult runNested(func::CallOp call, ImplicitLocOpBuilder &b);
+  LogicalResult runNested(ir::CheckpointOp call, ImplicitLocOpBuilder &b);
+  LogicalResult runNested(ir::CustomJvpOp call, ImplicitLocOpBuilder &b);
+  LogicalResult runNested(ir::CustomVjpOp call, ImplicitLocOpBuilder &b);
+
+  SmallVector<bool> chosenOperands(Operation *op) const {
+    return llvm::map_to_vector(op->getOperands(), [&](Value v) { return isChosen(v); });
+  }
+  /// The operands of `op`, with what they hold for refs that are discharged.
+  SmallVector<Value> valuesOf(OperandRange operands) const {
+    return llvm::map_to_vector(operands, [&](Value v) { return isChosen(v) ? get(v) : v; });
+  }
+  /// Replaces a call by `made`, which also returns the last values of the refs in `written`.
+  LogicalResult replaceCall(Operation *call, Operation *made, ArrayRef<bool> written) {
+    unsigned next = call->getNumResults();
+    for (auto [operand, isWritten] : llvm::zip_equal(call->getOperands(), written))
+      if (isWritten)
+        set(operand, made->getResult(next++));
+    call->replaceAllUsesWith(made->getResults().take_front(call->getNumResults()));
+    call->erase();
+    return success();
+  }
 
   /// Two names for one ref would make the order of accesses unknown.
   LogicalResult checkDistinct(Operation *op) {
     llvm::SmallDenseMap<Value, unsigned> seen;
     for (OpOperand &operand : op->getOpOperands()) {
-      if (!isRef(operand.get()) && !isChosen(operand.get()))
+      if (!isRef(operand.get()))
         continue;
       auto [known, isNew] = seen.try_emplace(operand.get(), operand.getOperandNumber());
       auto loop = dyn_cast<ir::WhileOp>(op); // its condition and its body may share one
@@ -169,58 +221,67 @@ static void yieldMore(Block &block, unsigned position, ArrayRef<Value> more) {
   block.getTerminator()->insertOperands(position, more);
 }
 
-/// The argument that took a ref takes what it holds.
-static void takeValue(BlockArgument argument) { argument.setType(cast<ir::RefType>(argument.getType()).getValueType()); }
+/// A block that gets values for refs: the arguments that were refs go when its ops are done.
+class ValueArguments {
+public:
+  ValueArguments(BlockDischarger &blocks, Block &block) : blocks(blocks), block(block) {}
+
+  /// `ref` is discharged; what it holds at first is a new argument at `position`, or else its neighbour.
+  BlockArgument add(BlockArgument ref, std::optional<unsigned> position = std::nullopt) {
+    BlockArgument value = block.insertArgument(position.value_or(ref.getArgNumber() + 1),
+                                               cast<ir::RefType>(ref.getType()).getValueType(), ref.getLoc());
+    blocks.set(ref, value);
+    refs.push_back(ref);
+    return value;
+  }
+  /// Discharges the block's ops.
+  LogicalResult run() { return blocks.run(block); }
+  /// What the refs hold in the end.
+  SmallVector<Value> last(ArrayRef<BlockArgument> of) {
+    return llvm::map_to_vector(of, [&](BlockArgument ref) { return blocks.get(ref); });
+  }
+  void eraseRefs() {
+    for (BlockArgument ref : refs) {
+      blocks.forget(ref);
+      block.eraseArgument(ref.getArgNumber());
+    }
+  }
+
+private:
+  BlockDischarger &blocks;
+  Block &block;
+  SmallVector<BlockArgument> refs;
+};
 
 LogicalResult BlockDischarger::runNested(ir::ScanOp scan, ImplicitLocOpBuilder &b) {
   Block &body = *scan.getBlock();
+  ValueArguments values(*this, body);
   unsigned numConsts = scan.getNumConsts(), numCarries = scan.getNumCarries();
+  SmallVector<BlockArgument> arguments(body.getArguments());
   SmallVector<Value> consts, inits(scan.getInits()), xs;
-  SmallVector<Value> carriedRefs, slicedRefs;            // written, outside
-  SmallVector<BlockArgument> carriedArguments, slicedArguments; // the same inside
-  SmallVector<unsigned> moved;
+  SmallVector<Value> carriedRefs, slicedRefs;                     // written, outside
+  SmallVector<BlockArgument> carriedArguments, slicedArguments;   // the same inside
   for (auto [i, operand] : llvm::enumerate(scan->getOperands())) {
-    bool isCarry = i >= numConsts && i < numConsts + numCarries;
-    if (isCarry)
+    bool isConst = i < numConsts, isXs = i >= numConsts + numCarries;
+    if (!isConst && !isXs)
       continue;
-    BlockArgument argument = body.getArgument(i);
-    bool chosen = isChosen(operand), written = chosen && discharger.isWritten(argument);
-    Value value = chosen ? get(operand) : operand;
-    if (i >= numConsts) {
-      xs.push_back(value);
-      if (written) {
-        slicedRefs.push_back(operand);
-        slicedArguments.push_back(argument);
-      }
-    } else if (written) {
-      inits.push_back(value);
-      carriedRefs.push_back(operand);
-      moved.push_back(i);
-    } else {
-      consts.push_back(value);
+    bool chosen = isChosen(operand), written = chosen && discharger.isWritten(arguments[i]);
+    if (chosen) { // A written constant becomes the last carry.
+      bool hasXs = numConsts + numCarries < arguments.size();
+      unsigned end = hasXs ? arguments[numConsts + numCarries].getArgNumber() : body.getNumArguments();
+      values.add(arguments[i], written && isConst ? std::optional(end) : std::nullopt);
     }
-    if (chosen) {
-      takeValue(argument);
-      set(argument, argument);
+    (isXs ? xs : written ? inits : consts).push_back(chosen ? get(operand) : operand);
+    if (written) {
+      (isXs ? slicedRefs : carriedRefs).push_back(operand);
+      (isXs ? slicedArguments : carriedArguments).push_back(arguments[i]);
     }
   }
-  // Written constants become the last carries.
-  for (auto [k, i] : llvm::enumerate(moved)) {
-    BlockArgument old = body.getArgument(i);
-    BlockArgument carry = body.insertArgument(numConsts + numCarries + k, old.getType(), old.getLoc());
-    old.replaceAllUsesWith(carry);
-    set(carry, carry);
-    carriedArguments.push_back(carry);
-  }
-  for (unsigned i : llvm::reverse(moved)) {
-    current.erase(body.getArgument(i));
-    body.eraseArgument(i);
-  }
-  if (failed(run(body)))
+  if (failed(values.run()))
     return failure();
-  auto valuesOf = [&](ArrayRef<BlockArgument> refs) { return llvm::map_to_vector(refs, [&](BlockArgument a) { return get(a); }); };
-  yieldMore(body, body.getTerminator()->getNumOperands(), valuesOf(slicedArguments));
-  yieldMore(body, numCarries, valuesOf(carriedArguments));
+  yieldMore(body, body.getTerminator()->getNumOperands(), values.last(slicedArguments));
+  yieldMore(body, numCarries, values.last(carriedArguments));
+  values.eraseRefs();
 
   SmallVector<Type> types(scan.getCarryResults().getTypes());
   llvm::append_range(types, ValueRange(ArrayRef(inits).drop_front(numCarries)).getTypes());
@@ -252,35 +313,36 @@ LogicalResult BlockDischarger::runNested(ir::WhileOp loop, ImplicitLocOpBuilder 
       carriedRefs.push_back(operand);
 
   // In both regions what is carried comes last, and what is not is a value.
-  auto convert = [&](Block &block, OperandRange consts, SmallVectorImpl<Value> &kept) {
-    SmallVector<BlockArgument> carries;
-    for (Value ref : carriedRefs) {
-      BlockArgument carry = block.addArgument(get(ref).getType(), loop.getLoc());
-      set(carry, carry);
-      carries.push_back(carry);
-    }
-    for (auto [i, operand] : llvm::reverse(llvm::to_vector(llvm::enumerate(consts)))) {
-      BlockArgument argument = block.getArgument(i);
-      auto carried = llvm::find(carriedRefs, operand);
-      if (carried != carriedRefs.end()) {
-        argument.replaceAllUsesWith(carries[carried - carriedRefs.begin()]);
-        block.eraseArgument(i);
+  ValueArguments inCond(*this, cond), inBody(*this, body);
+  auto convert = [&](ValueArguments &values, Block &block, OperandRange consts, SmallVectorImpl<Value> &kept) {
+    SmallVector<BlockArgument> arguments(block.getArguments().take_front(consts.size()));
+    SmallVector<BlockArgument> carried(carriedRefs.size());
+    for (auto [operand, argument] : llvm::zip_equal(consts, arguments)) {
+      auto place = llvm::find(carriedRefs, operand);
+      if (place != carriedRefs.end()) {
+        carried[place - carriedRefs.begin()] = argument;
         continue;
       }
-      kept.insert(kept.begin(), isChosen(operand) ? get(operand) : operand);
-      if (isChosen(operand)) {
-        takeValue(argument);
-        set(argument, argument);
-      }
+      kept.push_back(isChosen(operand) ? get(operand) : operand);
+      if (isChosen(operand))
+        values.add(argument);
     }
-    return carries;
+    for (auto [ref, argument] : llvm::zip_equal(carriedRefs, carried)) {
+      if (argument)
+        values.add(argument, block.getNumArguments());
+      else // read and written by the other region only
+        block.addArgument(get(ref).getType(), loop.getLoc());
+    }
+    return carried;
   };
   SmallVector<Value> condConsts, bodyConsts, inits(loop.getInits());
-  convert(cond, loop.getCondConsts(), condConsts);
-  SmallVector<BlockArgument> carries = convert(body, loop.getBodyConsts(), bodyConsts);
-  if (failed(run(cond)) || failed(run(body)))
+  convert(inCond, cond, loop.getCondConsts(), condConsts);
+  SmallVector<BlockArgument> carried = convert(inBody, body, loop.getBodyConsts(), bodyConsts);
+  if (failed(inCond.run()) || failed(inBody.run()))
     return failure();
-  yieldMore(body, body.getTerminator()->getNumOperands(), llvm::map_to_vector(carries, [&](BlockArgument a) { return get(a); }));
+  yieldMore(body, body.getTerminator()->getNumOperands(), inBody.last(carried));
+  inCond.eraseRefs();
+  inBody.eraseRefs();
   for (Value ref : carriedRefs)
     inits.push_back(get(ref));
 
@@ -307,10 +369,6 @@ LogicalResult BlockDischarger::runNested(ir::CondOp cond, ImplicitLocOpBuilder &
       writtenRefs.push_back(operand);
       writtenInputs.push_back(i);
     }
-    for (Region &branch : cond.getBranches()) {
-      takeValue(branch.getArgument(i));
-      set(branch.getArgument(i), branch.getArgument(i));
-    }
   }
   SmallVector<Type> types(cond.getResultTypes());
   for (Value ref : writtenRefs)
@@ -319,10 +377,16 @@ LogicalResult BlockDischarger::runNested(ir::CondOp cond, ImplicitLocOpBuilder &
   made->setDiscardableAttrs(cond->getDiscardableAttrDictionary());
   for (auto [from, to] : llvm::zip_equal(cond.getBranches(), made.getBranches())) {
     Block &block = from.front();
-    if (failed(run(block)))
+    ValueArguments values(*this, block);
+    SmallVector<BlockArgument> arguments(block.getArguments());
+    for (auto [operand, argument] : llvm::zip_equal(cond.getInputs(), arguments))
+      if (isChosen(operand))
+        values.add(argument);
+    if (failed(values.run()))
       return failure();
     yieldMore(block, block.getTerminator()->getNumOperands(),
-              llvm::map_to_vector(writtenInputs, [&](unsigned i) { return get(block.getArgument(i)); }));
+              values.last(llvm::map_to_vector(writtenInputs, [&](unsigned i) { return arguments[i]; })));
+    values.eraseRefs();
     to.takeBody(from);
   }
   unsigned numResults = cond.getNumResults();
@@ -334,31 +398,59 @@ LogicalResult BlockDischarger::runNested(ir::CondOp cond, ImplicitLocOpBuilder &
 }
 
 LogicalResult BlockDischarger::runNested(func::CallOp call, ImplicitLocOpBuilder &b) {
-  auto callee = discharger.module.lookupSymbol<func::FuncOp>(call.getCallee());
-  SmallVector<bool> chosen = llvm::map_to_vector(call.getOperands(), [&](Value v) { return isChosen(v); });
-  auto discharged = discharger.discharge(callee, chosen);
-  if (failed(discharged))
+  auto callee = discharger.discharge(calleeOf(discharger.module, call), chosenOperands(call));
+  if (failed(callee))
     return failure();
-  SmallVector<Value> operands, writtenRefs;
-  for (auto [operand, isChosenRef, written] : llvm::zip_equal(call.getOperands(), chosen, discharged->written)) {
-    operands.push_back(isChosenRef ? get(operand) : operand);
-    if (written)
-      writtenRefs.push_back(operand);
+  auto made = func::CallOp::create(b, callee->function, valuesOf(call.getOperands()));
+  return replaceCall(call, made, callee->written);
+}
+
+LogicalResult BlockDischarger::runNested(ir::CheckpointOp call, ImplicitLocOpBuilder &b) {
+  auto callee = discharger.discharge(calleeOf(discharger.module, call), chosenOperands(call));
+  if (failed(callee))
+    return failure();
+  auto made = ir::CheckpointOp::create(b, callee->function.getResultTypes(), callee->function.getName(),
+                                       valuesOf(call.getOperands()), call.getPolicy());
+  return replaceCall(call, made, callee->written);
+}
+
+LogicalResult BlockDischarger::runNested(ir::CustomJvpOp call, ImplicitLocOpBuilder &) {
+  return call.emitOpError("takes a ref that is made inside a function that is differentiated or mapped, and its rule says "
+                          "nothing of the tangent of what a ref holds; read the ref before, and pass the value");
+}
+
+//   fwd: (x, r) -> (y, residuals)     becomes     (x, v) -> (y, v', residuals), v' where r is written
+//   bwd: (r, residuals, y_bar) -> (x_bar, r_bar)  (residuals, y_bar) -> (x_bar, v_bar)
+LogicalResult BlockDischarger::runNested(ir::CustomVjpOp call, ImplicitLocOpBuilder &b) {
+  func::FuncOp calleeFunction = calleeOf(discharger.module, call), fwdFunction = functionOf(discharger.module, call, "fwd");
+  SmallVector<bool> chosen = chosenOperands(call), written(chosen.size(), false);
+  for (auto [i, operand] : llvm::enumerate(call.getOperands())) {
+    written[i] = chosen[i] && (discharger.isWritten(calleeFunction.getArgument(i)) || discharger.isWritten(fwdFunction.getArgument(i)));
+    if (written[i] && ir::isDifferentiable(get(operand).getType()))
+      return call.emitOpError("writes a ref that is made inside a function that is differentiated or mapped, and its rule says "
+                              "nothing of the derivative of what it writes; return the value, and write it afterwards");
   }
-  auto made = func::CallOp::create(b, discharged->function, operands);
-  unsigned numResults = call.getNumResults();
-  call->replaceAllUsesWith(made.getResults().take_front(numResults));
-  for (auto [ref, result] : llvm::zip_equal(writtenRefs, made.getResults().drop_front(numResults)))
-    set(ref, result);
-  call.erase();
-  return success();
+  auto callee = discharger.discharge(calleeFunction, chosen, written), fwd = discharger.discharge(fwdFunction, chosen, written);
+  auto bwd = discharger.dropRefs(call, chosen);
+  if (failed(callee) || failed(fwd) || failed(bwd))
+    return failure();
+  auto made = ir::CustomVjpOp::create(b, callee->function.getResultTypes(), callee->function.getName(),
+                                      discharger.returnBefore(fwd->function, call.getNumResults(), llvm::count(written, true)).getName(),
+                                      bwd->getName(), valuesOf(call.getOperands()));
+  return replaceCall(call, made, written);
 }
 
 //===----------------------------------------------------------------------===//
 // Functions
 //===----------------------------------------------------------------------===//
 
-FailureOr<SmallVector<bool>> Discharger::run(func::FuncOp f, ArrayRef<bool> chosen) {
+/// The function type that body and terminator imply.
+static void updateType(func::FuncOp f) {
+  Block &block = f.front();
+  f.setType(FunctionType::get(f.getContext(), block.getArgumentTypes(), block.getTerminator()->getOperandTypes()));
+}
+
+FailureOr<SmallVector<bool>> Discharger::run(func::FuncOp f, ArrayRef<bool> chosen, ArrayRef<bool> returned) {
   Block &block = f.front();
   if (!f.getBody().hasOneBlock())
     return f.emitOpError("cannot be discharged: expected one block; control flow is hjx.scan, hjx.while and hjx.cond");
@@ -367,46 +459,95 @@ FailureOr<SmallVector<bool>> Discharger::run(func::FuncOp f, ArrayRef<bool> chos
       return f.emitOpError("returns a ref as result ") << i << "; return what it holds: hjx.ref_freeze or hjx.ref_get";
   SmallVector<bool> written = writtenArguments(f);
   BlockDischarger blocks(*this);
-  for (auto [argument, isChosen, isWritten] : llvm::zip_equal(block.getArguments(), chosen, written)) {
-    isWritten &= isChosen;
-    if (isChosen) {
-      takeValue(argument);
-      blocks.set(argument, argument);
-    }
+  ValueArguments values(blocks, block);
+  SmallVector<BlockArgument> writtenRefs;
+  for (auto [i, argument] : llvm::enumerate(SmallVector<BlockArgument>(block.getArguments()))) {
+    written[i] = chosen[i] && (written[i] || (!returned.empty() && returned[i]));
+    if (chosen[i])
+      values.add(argument);
+    if (written[i])
+      writtenRefs.push_back(argument);
   }
-  if (failed(blocks.run(block)))
+  if (failed(values.run()))
     return failure();
-  SmallVector<Value> last;
-  for (auto [argument, isWritten] : llvm::zip_equal(block.getArguments(), written))
-    if (isWritten)
-      last.push_back(blocks.get(argument));
-  yieldMore(block, block.getTerminator()->getNumOperands(), last);
+  yieldMore(block, block.getTerminator()->getNumOperands(), values.last(writtenRefs));
   for (Operation *made : llvm::reverse(blocks.dead))
     made->erase();
-  f.setType(FunctionType::get(f.getContext(), block.getArgumentTypes(), block.getTerminator()->getOperandTypes()));
+  values.eraseRefs();
+  updateType(f);
   return written;
 }
 
-FailureOr<DischargedFunction> Discharger::discharge(func::FuncOp f, ArrayRef<bool> chosen) {
-  if (!llvm::is_contained(chosen, true) && !hasRefs(f))
+FailureOr<DischargedFunction> Discharger::discharge(func::FuncOp f, ArrayRef<bool> chosen, ArrayRef<bool> returned) {
+  if (!llvm::is_contained(chosen, true) && !makesRefs(f))
     return DischargedFunction{f, SmallVector<bool>(chosen.size(), false)};
   if (f.isExternal())
     return f.emitOpError("takes a ref but has no body");
   std::string key = (f.getName() + ".discharged.").str();
   for (bool isChosen : chosen)
     key += isChosen ? '1' : '0';
+  if (llvm::is_contained(returned, true)) {
+    key += ".";
+    for (bool isReturned : returned)
+      key += isReturned ? '1' : '0';
+  }
   if (auto known = made.find(key); known != made.end())
     return known->second;
-  func::FuncOp copy = f.clone();
-  copy.setPrivate();
-  copy.setName(key);
-  SymbolTable(module).insert(copy); // renames on a clash
-  auto written = run(copy, chosen);
+  if (!open.insert(f).second)
+    return f.emitOpError("calls itself; a function with refs cannot");
+  auto close = llvm::scope_exit([&] { open.erase(f); });
+  func::FuncOp copy = copyOf(f, key);
+  auto written = run(copy, chosen, returned);
   if (failed(written)) {
     copy.erase();
     return failure();
   }
   return made[key] = {copy, *written};
+}
+
+func::FuncOp Discharger::copyOf(func::FuncOp f, StringRef name) {
+  func::FuncOp copy = f.clone();
+  copy.setPrivate();
+  copy.setName(name);
+  SymbolTable(module).insert(copy); // renames on a clash
+  return copy;
+}
+
+func::FuncOp Discharger::returnBefore(func::FuncOp f, unsigned position, unsigned numMoved) {
+  unsigned numOthers = f.getNumResults() - position - numMoved;
+  if (numMoved == 0 || numOthers == 0)
+    return f;
+  func::FuncOp copy = copyOf(f, (f.getName() + ".first").str());
+  Operation *terminator = copy.front().getTerminator();
+  SmallVector<Value> results(terminator->getOperands());
+  std::rotate(results.begin() + position, results.begin() + position + numOthers, results.end());
+  terminator->setOperands(results);
+  updateType(copy);
+  return copy;
+}
+
+FailureOr<func::FuncOp> Discharger::dropRefs(ir::CustomVjpOp call, ArrayRef<bool> chosen) {
+  func::FuncOp bwd = functionOf(module, call, "bwd");
+  llvm::BitVector dropped(bwd.getNumArguments());
+  unsigned next = 0; // bwd takes the refs first
+  for (auto [operand, isChosen] : llvm::zip_equal(call.getOperands(), chosen)) {
+    if (!isChosen && !isRef(operand))
+      continue;
+    if (isChosen && !bwd.getArgument(next).use_empty())
+      return call.emitOpError("has a bwd that uses a ref made inside a function that is differentiated or mapped: the ref is gone "
+                              "by then; make it outside, or read it in fwd and keep the value as a residual");
+    dropped[next++] = isChosen;
+  }
+  func::FuncOp copy = copyOf(bwd, (bwd.getName() + ".discharged").str());
+  copy.front().eraseArguments(dropped);
+  updateType(copy);
+  return copy;
+}
+
+LogicalResult Discharger::dischargeOwn(func::FuncOp f) {
+  if (f.isExternal() || !makesRefs(f))
+    return success();
+  return run(f, SmallVector<bool>(f.getNumArguments(), false), {});
 }
 
 LogicalResult Discharger::dischargeInPlace(func::FuncOp f) {
@@ -415,7 +556,7 @@ LogicalResult Discharger::dischargeInPlace(func::FuncOp f) {
   SmallVector<DictionaryAttr> resultAttrs;
   f.getAllResultAttrs(resultAttrs);
   f.removeResAttrsAttr();
-  auto written = run(f, chosen);
+  auto written = run(f, chosen, {});
   if (failed(written))
     return failure();
   Builder b(f.getContext());

@@ -38,10 +38,16 @@ public:
 
   /// A new private function for `f` with the refs in `chosen` (one entry per argument) and all that
   /// it makes itself discharged; `f` itself when there is nothing to do. Made once for each mask.
+  /// Refs in `returned` count as written.
   ///
-  /// Errors: a diagnostic for requests that take a chosen ref, a while loop whose condition writes
-  ///         one, and a function that passes one ref twice or returns one.
-  mlir::FailureOr<DischargedFunction> discharge(mlir::func::FuncOp f, llvm::ArrayRef<bool> chosen);
+  /// A checkpoint stays one, and so does a custom_vjp, as far as its rule goes.
+  /// Errors: a diagnostic for other requests that take a chosen ref, a while loop whose condition
+  ///         writes one, and a function that passes one ref twice or returns one.
+  mlir::FailureOr<DischargedFunction> discharge(mlir::func::FuncOp f, llvm::ArrayRef<bool> chosen,
+                                                llvm::ArrayRef<bool> returned = {});
+
+  /// Discharges the refs that `f` makes itself, in place: it takes and returns what it did.
+  mlir::LogicalResult dischargeOwn(mlir::func::FuncOp f);
 
   /// Discharges all refs of `f` in place. A written argument is donated to its last value, by the
   /// attribute `hjx.alias`.
@@ -49,15 +55,23 @@ public:
 
   /// Which arguments of `f` it may write, itself or through what it calls.
   llvm::SmallVector<bool> writtenArguments(mlir::func::FuncOp f);
-  /// The same of the arguments of a block.
-  bool isWritten(mlir::BlockArgument ref);
+  /// The first op found that writes an argument of a block, here or in what it calls; null if none does.
+  mlir::Operation *findWrite(mlir::BlockArgument ref);
+  bool isWritten(mlir::BlockArgument ref) { return findWrite(ref) != nullptr; }
 
 private:
   friend class BlockDischarger;
-  mlir::FailureOr<llvm::SmallVector<bool>> run(mlir::func::FuncOp f, llvm::ArrayRef<bool> chosen);
+  mlir::FailureOr<llvm::SmallVector<bool>> run(mlir::func::FuncOp f, llvm::ArrayRef<bool> chosen, llvm::ArrayRef<bool> returned);
+  mlir::func::FuncOp copyOf(mlir::func::FuncOp f, llvm::StringRef name);
+  /// A copy of `f` whose last `numMoved` results stand at `position`.
+  mlir::func::FuncOp returnBefore(mlir::func::FuncOp f, unsigned position, unsigned numMoved);
+  /// A copy of the custom_vjp's bwd without the chosen ones of its refs.
+  mlir::FailureOr<mlir::func::FuncOp> dropRefs(ir::CustomVjpOp call, llvm::ArrayRef<bool> chosen);
 
   mlir::ModuleOp module;
   llvm::StringMap<DischargedFunction> made;
+  llvm::DenseSet<mlir::Value> asked;                 // by isWritten, at the moment
+  llvm::SmallPtrSet<mlir::Operation *, 4> open;      // being discharged
 };
 
 /// True for a function that takes or makes a ref.

@@ -13,11 +13,26 @@ struct DischargeRefs : PassWrapper<DischargeRefs, OperationPass<ModuleOp>> {
   StringRef getArgument() const override { return "hjx-discharge-refs"; }
   StringRef getDescription() const override { return "Replace refs by values: arguments that are written become results too"; }
 
+  /// A caller copies its callees as they were, so it comes first.
+  SmallVector<func::FuncOp> callersFirst() {
+    SmallVector<func::FuncOp> calleesFirst;
+    llvm::SmallPtrSet<Operation *, 8> seen;
+    std::function<void(func::FuncOp)> visit = [&](func::FuncOp f) {
+      if (!f || !seen.insert(f).second)
+        return;
+      f.walk([&](func::CallOp call) { visit(getOperation().lookupSymbol<func::FuncOp>(call.getCallee())); });
+      calleesFirst.push_back(f);
+    };
+    for (func::FuncOp f : getOperation().getOps<func::FuncOp>())
+      visit(f);
+    return llvm::to_vector(llvm::reverse(calleesFirst));
+  }
+
   void runOnOperation() override {
     Discharger discharger(getOperation());
     // Functions that others call are made anew, once for each mask, and called no more.
     SmallVector<func::FuncOp> leftover;
-    for (func::FuncOp f : llvm::to_vector(getOperation().getOps<func::FuncOp>())) {
+    for (func::FuncOp f : callersFirst()) {
       if (!hasRefs(f) || f.isExternal())
         continue;
       if (f.isPrivate())

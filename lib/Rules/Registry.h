@@ -71,6 +71,17 @@ using LinearizeRule = std::function<mlir::LogicalResult(LinearizeContext &)>;
 // Transpose
 //===----------------------------------------------------------------------===//
 
+/// What becomes of the cotangent of a linear argument.
+struct BarSink {
+  enum Kind {
+    Sum,  ///< a value
+    Ref,  ///< added to a ref as it comes
+    None, ///< nobody wants it
+  };
+  Kind kind = Sum;
+  mlir::Value ref;
+};
+
 /// What a transpose rule sees: a linear op in a linear program, the cotangents
 /// of its results, and which operands are linear. Rules add into the linear
 /// operands' cotangents.
@@ -84,6 +95,9 @@ struct TransposeContext {
   std::function<bool(unsigned)> isLinear;         ///< is operand i linear?
   std::function<mlir::Value(unsigned)> nonlinear; ///< operand i's value in the transposed program
   std::function<void(unsigned, mlir::Value)> accumulate; ///< add to operand i's cotangent
+  /// For operand i. Rules of loops, branches and calls pass a ref on and let it be added to inside;
+  /// others need not ask: accumulate knows.
+  std::function<BarSink(unsigned)> sink;
   Autodiff &engine;
 
   mlir::Value resultBar(unsigned result) const { return resultBars[result]; }

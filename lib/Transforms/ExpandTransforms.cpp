@@ -3,7 +3,9 @@
 // The walk over functions, callees first, and what remains at its end.
 #include "lib/Transforms/ExpandTransforms.h"
 
+#include "dialects/hjx/Effects.h"
 #include "dialects/hjx/Hjx.h"
+#include "lib/Refs/Discharge.h"
 #include "lib/Rules/Registry.h"
 #include "lib/Transforms/Passes.h"
 
@@ -75,6 +77,69 @@ private:
     return success();
   }
 
+  /// Rules are pure: refs that the functions of a request make themselves become values first.
+  LogicalResult dischargeOwnRefs(func::FuncOp function) {
+    if (!discharged.insert(function).second)
+      return success();
+    return failure(function.walk([&](Operation *op) -> WalkResult { return dischargeCallees(op); }).wasInterrupted() ||
+                   failed(discharger.dischargeOwn(function)));
+  }
+
+  LogicalResult dischargeCallees(Operation *op) {
+    for (NamedAttribute attribute : op->getAttrs())
+      if (auto name = dyn_cast<FlatSymbolRefAttr>(attribute.getValue()))
+        if (auto callee = module.lookupSymbol<func::FuncOp>(name); callee && failed(dischargeOwnRefs(callee)))
+          return failure();
+    return success();
+  }
+
+  /// Mapping works on values: what refs hold is read before, mapped where they are, and written back.
+  FailureOr<Operation *> readRefs(ir::VmapOp op) {
+    if (!ir::takesRef(op))
+      return op.getOperation();
+    auto callee = module.lookupSymbol<func::FuncOp>(op.getCallee());
+    SmallVector<bool> isRef = llvm::map_to_vector(op.getOperandTypes(), llvm::IsaPred<ir::RefType>);
+    auto isMapped = [&](unsigned i) {
+      auto axis = dyn_cast<IntegerAttr>(op.getInAxes()[i]);
+      return !axis || axis.getInt() != -1;
+    };
+    for (auto [i, argument] : llvm::enumerate(callee.getArguments()))
+      if (Operation *write = isRef[i] && !isMapped(i) ? discharger.findWrite(argument) : nullptr)
+        return write->emitOpError("writes a ref that all elements of the batch share, in a function that is mapped; move the ref to "
+                                  "be an argument that is mapped, or write it outside");
+    auto values = discharger.discharge(callee, isRef);
+    if (failed(values))
+      return failure();
+    ImplicitLocOpBuilder b(op.getLoc(), op);
+    SmallVector<Value> operands;
+    SmallVector<Type> types(op.getResultTypes());
+    SmallVector<Attribute> outAxes(op.getOutAxes().begin(), op.getOutAxes().end());
+    ArrayRef<int64_t> whole;
+    for (auto [i, operand] : llvm::enumerate(op.getOperands())) {
+      if (!isRef[i]) {
+        operands.push_back(operand);
+        continue;
+      }
+      Type type = ir::heldType(operand.getType());
+      operands.push_back(ir::RefGetOp::create(b, type, operand, ValueRange(), whole, whole, whole));
+      if (values->written[i]) {
+        types.push_back(type);
+        outAxes.push_back(op.getInAxes()[i]);
+      }
+    }
+    auto made = ir::VmapOp::create(b, types, SymbolRefAttr::get(values->function), operands, op.getInAxes(), b.getArrayAttr(outAxes),
+                                   op.getAxisSizeAttr());
+    unsigned next = op.getNumResults();
+    for (auto [i, operand] : llvm::enumerate(op.getOperands()))
+      if (values->written[i]) {
+        ir::RefSwapOp::create(b, types[next], operand, ValueRange(), made.getResult(next), whole, whole, whole);
+        ++next;
+      }
+    op->replaceAllUsesWith(made.getResults().take_front(op.getNumResults()));
+    op->erase();
+    return made.getOperation();
+  }
+
   LogicalResult expand(Operation *request) {
     // An error lies in the function being transformed; say who asked for it.
     Location loc = request->getLoc();
@@ -87,11 +152,21 @@ private:
         diagnostic.attachNote(loc) << "needed by this " << name.getValue();
       return failure(); // the next handler prints it
     });
+    if (auto vmap = dyn_cast<ir::VmapOp>(request)) {
+      auto onValues = readRefs(vmap);
+      if (failed(onValues))
+        return failure();
+      request = *onValues;
+    }
+    if (failed(dischargeCallees(request)))
+      return failure();
     // Some helpers report and go on with any value.
     return failure(failed(expanderOf[name.getValue()]->expand(request)) || hasError);
   }
 
   ModuleOp module;
+  Discharger discharger{module};
+  llvm::SmallPtrSet<Operation *, 8> discharged;
   SmallVector<std::unique_ptr<TransformExpander>> expanders;
   llvm::StringMap<TransformExpander *> expanderOf;
   llvm::DenseMap<Operation *, State> states;

@@ -35,12 +35,24 @@ func.func @condition(%r: !hjx.ref<tensor<f32>>) {
 
 // -----
 
-func.func @request(%r: !hjx.ref<tensor<f32>>) {
-  // expected-error @below {{'hjx.checkpoint' op takes a ref that is discharged; expand requests first: hjx-expand-transforms}}
-  hjx.checkpoint @f(%r) : (!hjx.ref<tensor<f32>>) -> ()
+func.func @request(%r: !hjx.ref<tensor<f32>>, %x: tensor<2xf32>) -> tensor<2xf32> {
+  // expected-error @below {{'hjx.vmap' op takes a ref that is discharged; expand requests first: hjx-expand-transforms}}
+  %y = hjx.vmap @f(%r, %x) in_axes = [-1, 0] out_axes = [0] size = 2 : (!hjx.ref<tensor<f32>>, tensor<2xf32>) -> tensor<2xf32>
+  return %y : tensor<2xf32>
+}
+func.func private @f(%r: !hjx.ref<tensor<f32>>, %x: tensor<f32>) -> tensor<f32> {
+  return %x : tensor<f32>
+}
+
+// -----
+
+func.func @recursive(%r: !hjx.ref<tensor<f32>>) {
+  func.call @loop(%r) : (!hjx.ref<tensor<f32>>) -> ()
   return
 }
-func.func private @f(%r: !hjx.ref<tensor<f32>>) {
+// expected-error @below {{'func.func' op calls itself; a function with refs cannot}}
+func.func private @loop(%r: !hjx.ref<tensor<f32>>) {
+  func.call @loop(%r) : (!hjx.ref<tensor<f32>>) -> ()
   return
 }
 

@@ -1,3 +1,4 @@
+// RUN: hjx-opt %s --hjx-interpret
 // RUN: hjx-opt %s --hjx-discharge-refs --hjx-interpret
 
 // Every form of index: what it reads, writes and adds.

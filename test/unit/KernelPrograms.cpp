@@ -693,6 +693,18 @@ func.func @main(%a0: tensor<9xf32>, %b0: tensor<9xf32>) -> (tensor<9xf32>, tenso
   }
   return %r#0, %r#1 : tensor<9xf32>, tensor<9xf32>
 })mlir"},
+    {"value_carried_twice", R"mlir(
+func.func @main(%a0: tensor<9xf32>, %b0: tensor<9xf32>) -> (tensor<9xf32>, tensor<9xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c5 = arith.constant 5 : index
+  %r:2 = scf.for %i = %c0 to %c5 step %c1 iter_args(%a = %a0, %b = %b0) -> (tensor<9xf32>, tensor<9xf32>) {
+    %e = tensor.empty() : tensor<9xf32>
+    %s = linalg.add ins(%a, %b : tensor<9xf32>, tensor<9xf32>) outs(%e : tensor<9xf32>) -> tensor<9xf32>
+    scf.yield %s, %s : tensor<9xf32>, tensor<9xf32>
+  }
+  return %r#0, %r#1 : tensor<9xf32>, tensor<9xf32>
+})mlir"},
     {"switch_of_three", R"mlir(
 func.func @main(%x: tensor<9xf32>, %which: tensor<4xi32>) -> tensor<4x9xf32> {
   %c0 = arith.constant 0 : index

@@ -342,6 +342,7 @@ const std::vector<Sample> &hjx::test::allSamples() {
     addIndexing(s);
     addRandom(s);
     addHigherOrderSamples(s);
+    addRefSamples(s);
     addRequestSamples(s);
     return s;
   }();

@@ -54,5 +54,7 @@ std::vector<Sample> samplesOf(llvm::StringRef op);
 /// The parts of the table in PropertyProgramSamples.cpp.
 void addHigherOrderSamples(std::vector<Sample> &samples);
 void addRequestSamples(std::vector<Sample> &samples);
+/// In PropertyRefSamples.cpp.
+void addRefSamples(std::vector<Sample> &samples);
 
 } // namespace hjx::test

@@ -71,6 +71,13 @@ const std::vector<Exception> &exceptions() {
         "hjx.tan",         "hjx.tanh"},
        {"transpose"},
        "linear in no operand: their tangents are made of other ops"},
+      {{"hjx.ref_empty", "hjx.ref_freeze", "hjx.ref_new"},
+       {"derivative", "transpose", "batch", "lower"},
+       "values by then: what a function makes itself is discharged first"},
+      {{"hjx.ref_add", "hjx.ref_swap"},
+       {"transpose", "batch", "lower"},
+       "values by then, but for refs from outside, which hold no tangents"},
+      {{"hjx.ref_get"}, {"batch", "lower"}, "a value by then"},
       {{"hjx.while"}, {"transpose"}, "linearized as a scan of max_trip iterations"},
   };
   return table;

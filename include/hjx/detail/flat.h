@@ -44,7 +44,9 @@ private:
 };
 
 /// Runs `body` as one recorded program when nothing records, else in place.
-HJX_API ArrayList stage(const char *op, Where where, const ArrayList &args, FlatFunction body);
+/// `paths` names the arguments in messages.
+HJX_API ArrayList stage(const char *op, Where where, const ArrayList &args, FlatFunction body,
+                        const std::vector<std::string> &paths = {});
 
 HJX_API Array compositeFlat(const char *op, Where where, FlatFunction body);
 
@@ -155,8 +157,19 @@ private:
   Where made;
 };
 
+/// f(args..); an empty tree for a function that returns nothing, called for what it does to refs.
 template <typename F, typename ArgTuple>
-using ResultOf = std::decay_t<decltype(std::apply(std::declval<const F &>(), std::declval<const ArgTuple &>()))>;
+auto applyTo(const ArgTuple &args, const F &f) {
+  if constexpr (std::is_void_v<decltype(std::apply(f, args))>) {
+    std::apply(f, args);
+    return std::tuple<>();
+  } else {
+    return std::apply(f, args);
+  }
+}
+
+template <typename F, typename ArgTuple>
+using ResultOf = std::decay_t<decltype(applyTo(std::declval<const ArgTuple &>(), std::declval<const F &>()))>;
 
 /// F on flat lists: puts arrays into a copy of the arguments, calls, takes the result apart.
 /// The result's structure stays in `result`.
@@ -167,7 +180,7 @@ public:
 
   Flattened(const F &f, const ArgTuple &args) : f(f), args(args) {}
   ArrayList operator()(const ArrayList &leaves) {
-    result.emplace(std::apply(f, withLeaves(args, leaves)));
+    result.emplace(applyTo(withLeaves(args, leaves), f));
     return leavesOf(*result);
   }
   /// The result with other arrays.

@@ -2,6 +2,7 @@
 //
 // Calls and their relatives. A call becomes a call of the transformed callee,
 // made once for each mask, so that a layer called 48 times is linearized once.
+#include "dialects/hjx/Effects.h"
 #include "lib/Autodiff/Activity.h"
 #include "lib/Autodiff/Autodiff.h"
 #include "lib/Autodiff/Linearity.h"
@@ -82,10 +83,15 @@ static LogicalResult callTranspose(TransposeContext &c, func::CallOp op) {
     if (!isLinear.back())
       operands.push_back(c.nonlinear(i));
   }
-  auto transposed = c.engine.transpose(calleeOf(c.engine, op), isLinear, isPresent(c.resultBars));
+  SmallVector<BarSink> sinks = innerSinks(c, isLinear);
+  auto transposed = c.engine.transpose(calleeOf(c.engine, op), isLinear, isPresent(c.resultBars), sinks);
   if (failed(transposed))
     return failure();
-  auto call = func::CallOp::create(c.b, transposed->function, withTangents(operands, c.resultBars));
+  operands = withTangents(operands, c.resultBars);
+  for (const BarSink &sink : sinks)
+    if (sink.kind == BarSink::Ref)
+      operands.push_back(sink.ref);
+  auto call = func::CallOp::create(c.b, transposed->function, operands);
   unsigned next = 0;
   for (auto [i, hasBar] : llvm::enumerate(transposed->hasBar))
     if (hasBar)
@@ -147,10 +153,12 @@ static LogicalResult customVjpLinearize(LinearizeContext &c) {
       tangentTypes.push_back(tangent);
   Mask active;
   for (auto [primal, dot] : llvm::zip_equal(c.primals, c.tangents))
-    if (ir::isDifferentiable(primal.getType()))
+    if (ir::isDifferentiable(ir::heldType(primal.getType())))
       active.push_back(bool(dot));
-  auto map = ir::CustomLinOp::create(c.tan, tangentTypes, op.getBwdAttr(), fwd.getResults().drop_front(numResults),
-                                     present(c.tangents), c.tan.getDenseBoolArrayAttr(active));
+  SmallVector<Value> residuals = llvm::filter_to_vector(c.primals, [](Value v) { return isa<ir::RefType>(v.getType()); });
+  llvm::append_range(residuals, fwd.getResults().drop_front(numResults));
+  auto map = ir::CustomLinOp::create(c.tan, tangentTypes, op.getBwdAttr(), residuals, present(c.tangents),
+                                     c.tan.getDenseBoolArrayAttr(active));
   unsigned next = 0;
   for (Value result : fwd.getResults().take_front(numResults)) {
     c.results.push_back(result);

@@ -182,9 +182,16 @@ static LogicalResult condTranspose(TransposeContext &c, ir::CondOp cond) {
       inputs.push_back(c.nonlinear(i));
   }
   llvm::append_range(inputs, present(c.resultBars));
+  SmallVector<BarSink> outerSinks = innerSinks(c, concat(Mask{false}, linear));
+  outerSinks.erase(outerSinks.begin());
+  for (const BarSink &sink : outerSinks)
+    if (sink.kind == BarSink::Ref)
+      inputs.push_back(sink.ref);
   for (Region &branch : cond.getBranches())
     for (auto [all, one] : llvm::zip_equal(reached, reachedArguments(branch.front(), linear, hasBar)))
       all |= one;
+  for (auto [isReached, sink] : llvm::zip_equal(reached, outerSinks))
+    isReached &= sink.kind == BarSink::Sum;
 
   Regions regions = emptyRegions(cond);
   SmallVector<Type> types;
@@ -198,8 +205,12 @@ static LogicalResult condTranspose(TransposeContext &c, ir::CondOp cond) {
     });
     auto yieldBars = llvm::map_to_vector(
         c.resultBars, [&](Value bar) { return bar ? Value(block.addArgument(bar.getType(), loc)) : Value(); });
+    SmallVector<BarSink> sinks(outerSinks);
+    for (BarSink &sink : sinks)
+      if (sink.kind == BarSink::Ref)
+        sink.ref = block.addArgument(sink.ref.getType(), loc);
     OpBuilder b = atEnd(block, c.b);
-    auto bars = transposeBlock(c.engine, branch.front(), arguments, yieldBars, b);
+    auto bars = transposeBlock(c.engine, branch.front(), arguments, yieldBars, b, sinks);
     if (failed(bars))
       return failure();
     SmallVector<Value> yielded;

@@ -37,6 +37,17 @@ void setJointResults(JvpContext &c, unsigned first, ValueRange values, ArrayRef<
   }
 }
 
+SmallVector<BarSink> innerSinks(TransposeContext &c, ArrayRef<bool> linear) {
+  SmallVector<BarSink> sinks(linear.size());
+  llvm::SmallDenseSet<Value> taken;
+  for (auto [i, isLinear] : llvm::enumerate(linear)) {
+    BarSink sink = isLinear ? c.sink(i) : BarSink();
+    if (sink.kind != BarSink::Ref || taken.insert(sink.ref).second)
+      sinks[i] = sink;
+  }
+  return sinks;
+}
+
 /// The values behind a barrier of their own; symbolic zeros stay null.
 static SmallVector<Value> behindBarrier(ImplicitLocOpBuilder &b, ArrayRef<Value> values) {
   SmallVector<Value> present, guarded(values.size());

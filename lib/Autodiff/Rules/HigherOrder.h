@@ -36,4 +36,8 @@ inline llvm::SmallVector<mlir::Value> present(llvm::ArrayRef<mlir::Value> values
   return llvm::to_vector(llvm::make_filter_range(values, [](mlir::Value v) { return bool(v); }));
 }
 
+/// The sinks of an op's operands, for what it has inside. One ref goes to one place: where two
+/// operands share it, the second has a sum, which is added to it outside.
+llvm::SmallVector<BarSink> innerSinks(TransposeContext &c, llvm::ArrayRef<bool> linear);
+
 } // namespace hjx

@@ -19,6 +19,7 @@ void populateHiTypesAutodiffRules(RuleRegistry &rules);
 void populateMovementAutodiffRules(RuleRegistry &rules);
 void populateRandomAutodiffRules(RuleRegistry &rules);
 void populateReductionAutodiffRules(RuleRegistry &rules);
+void populateRefsAutodiffRules(RuleRegistry &rules);
 
 /// The tangent of an op that is linear in all its operands together: the same
 /// op on the tangents, with zeros where some operands have none.

@@ -13,6 +13,7 @@
 //   c * sin(x)            a further ys of the first loop, an xs of the second
 //
 // Which carries have tangents is known before anything is emitted (Activity.h).
+#include "dialects/hjx/Effects.h"
 #include "lib/Autodiff/Accumulate.h"
 #include "lib/Autodiff/Activity.h"
 #include "lib/Autodiff/Autodiff.h"
@@ -121,11 +122,11 @@ static SmallVector<Value> hoist(Block &body, ArrayRef<Value> values, ValueRange 
   return llvm::map_to_vector(values, [&](Value v) { return outside.lookup(v); });
 }
 
-/// The values of `body` that depend on its first `numConsts` arguments alone.
+/// The values of `body` that depend on its first `numConsts` arguments alone. What a ref holds changes.
 static llvm::DenseSet<Value> invariantValues(Block &body, unsigned numConsts) {
   llvm::DenseSet<Value> invariant(body.args_begin(), body.args_begin() + numConsts);
   for (Operation &op : body.without_terminator())
-    if (llvm::all_of(op.getOperands(), [&](Value v) { return invariant.contains(v); }))
+    if (!ir::takesRef(&op) && llvm::all_of(op.getOperands(), [&](Value v) { return invariant.contains(v); }))
       invariant.insert(op.result_begin(), op.result_end());
   return invariant;
 }
@@ -281,6 +282,8 @@ static FailureOr<SmallVector<Value>> stackNonlinearCarries(TransposeContext &c, 
 // The loop runs the other way. Its carries are the cotangents of the carries,
 // and, from zero, the sums of the cotangents of linear consts; its xs are the
 // cotangents of the ys and the residuals; its ys are the cotangents of the xs.
+// A ref as sink of a const is a const, one of an xs is an xs: each iteration adds
+// to its slice.
 static LogicalResult scanTranspose(TransposeContext &c, ir::ScanOp scan) {
   Location loc = scan.getLoc();
   Block &original = *scan.getBlock();
@@ -318,8 +321,16 @@ static LogicalResult scanTranspose(TransposeContext &c, ir::ScanOp scan) {
   for (unsigned i = 0; i < numConsts; ++i)
     if (!linear[i])
       arguments[i] = add(consts, c.nonlinear(i), typeOf(i));
+  // What a carry starts from is added after the loop.
+  SmallVector<BarSink> sinks = innerSinks(c, concat(constLinear, Mask(numCarries, false), xsLinear));
+  for (auto [sink, isReached] : llvm::zip_equal(sinks, hasBar))
+    if (sink.kind == BarSink::Ref && !isReached)
+      sink.kind = BarSink::None;
+  for (BarSink &sink : MutableArrayRef(sinks).take_front(numConsts))
+    if (sink.kind == BarSink::Ref)
+      sink.ref = add(consts, sink.ref, sink.ref.getType());
   for (unsigned i = 0; i < numConsts; ++i)
-    if (hasBar[i])
+    if (hasBar[i] && sinks[i].kind == BarSink::Sum)
       sums[i] = add(inits, instantiate(c.b, loc, {}, typeOf(i)), typeOf(i));
   for (auto [i, bar] : llvm::enumerate(carryBars)) {
     Type type = scan.getResult(i).getType();
@@ -334,10 +345,13 @@ static LogicalResult scanTranspose(TransposeContext &c, ir::ScanOp scan) {
   for (unsigned i = numConsts; i < original.getNumArguments(); ++i)
     if (!linear[i])
       arguments[i] = add(xs, i < numConsts + numCarries ? (*carryStacks)[nextStack++] : c.nonlinear(i), typeOf(i));
+  for (unsigned i = numConsts + numCarries; i < original.getNumArguments(); ++i)
+    if (sinks[i].kind == BarSink::Ref)
+      sinks[i].ref = add(xs, sinks[i].ref, ir::RefType::get(typeOf(i)));
 
   OpBuilder b(c.b.getContext());
   b.setInsertionPointToEnd(&body);
-  auto bars = transposeBlock(c.engine, original, arguments, yieldBars, b);
+  auto bars = transposeBlock(c.engine, original, arguments, yieldBars, b, sinks);
   if (failed(bars))
     return failure();
   SmallVector<Value> yielded;

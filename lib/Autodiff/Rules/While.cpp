@@ -171,17 +171,29 @@ static SmallVector<Value> inlineClone(OpBuilder &b, Block &from, ValueRange argu
   return llvm::map_to_vector(from.getTerminator()->getOperands(), [&](Value v) { return mapping.lookup(v); });
 }
 
-/// A scan of `length` iterations at `b` that computes the same, its consts the
-/// loop's consts. Unless `isExact`, an iteration whose predicate is false keeps
-/// the carries; a real branch, so that the body never runs where it should not.
-static ir::ScanOp toScan(OpBuilder &b, ir::WhileOp loop, ArrayRef<Value> primals, int64_t length, bool isExact) {
+/// A scan of `length` iterations at `b` that computes the same, its operands those of the loop but
+/// for refs that are there twice. `argumentOf` becomes, per operand of the loop, the scan's. Unless
+/// `isExact`, an iteration whose predicate is false keeps the carries; a real branch, so that the
+/// body never runs where it should not.
+static ir::ScanOp toScan(OpBuilder &b, ir::WhileOp loop, ArrayRef<Value> primals, int64_t length, bool isExact,
+                         SmallVectorImpl<unsigned> &argumentOf) {
   Location loc = loop.getLoc();
   unsigned numCondConsts = loop.getCondConsts().size(), numConsts = loop.getBodyConsts().size();
-  ArrayRef<Value> consts = primals.take_front(numCondConsts + numConsts), inits = primals.drop_front(consts.size());
+  unsigned numAllConsts = numCondConsts + numConsts;
+  SmallVector<Value> consts, inits(primals.drop_front(numAllConsts));
+  for (Value value : primals.take_front(numAllConsts)) {
+    auto known = isa<ir::RefType>(value.getType()) ? llvm::find(consts, value) : consts.end(); // predicate and body may share one
+    argumentOf.push_back(known - consts.begin());
+    if (known == consts.end())
+      consts.push_back(value);
+  }
+  for (unsigned i = 0; i < inits.size(); ++i)
+    argumentOf.push_back(consts.size() + i);
   auto scan = ir::ScanOp::create(b, loc, ValueRange(inits).getTypes(), consts, inits, ValueRange(), length, /*reverse=*/false);
   Block &body = scan.getBody().emplaceBlock();
-  body.addArguments(ValueRange(primals).getTypes(), SmallVector<Location>(primals.size(), loc));
-  ValueRange arguments(body.getArguments());
+  body.addArguments(scan.getOperandTypes(), SmallVector<Location>(scan.getNumOperands(), loc));
+  SmallVector<Value> all = llvm::map_to_vector(argumentOf, [&](unsigned i) { return Value(body.getArgument(i)); });
+  ValueRange arguments(all);
   ValueRange bodyArguments = arguments.drop_front(numCondConsts), carries = bodyArguments.drop_front(numConsts);
   OpBuilder inBody = OpBuilder::atBlockEnd(&body);
   if (isExact) {
@@ -217,10 +229,12 @@ static LogicalResult whileLinearize(LinearizeContext &c) {
   int64_t length = isExact && maxTrip ? std::min<int64_t>(*trips, *maxTrip) : isExact ? *trips : *maxTrip;
 
   // The scan stands for the loop only while its rule runs.
-  ir::ScanOp scan = toScan(c.fwd, loop, c.primals, length, isExact);
-  SmallVector<Value> tangents(c.tangents);
-  std::fill_n(tangents.begin(), loop.getCondConsts().size(), Value()); // the predicate has no tangent
-  LinearizeContext inner{c.fwd, c.tan, scan, c.primals, tangents, c.engine, {}, {}};
+  SmallVector<unsigned> argumentOf;
+  ir::ScanOp scan = toScan(c.fwd, loop, c.primals, length, isExact, argumentOf);
+  SmallVector<Value> primals(scan.getOperands()), tangents(primals.size());
+  for (unsigned i = loop.getCondConsts().size(); i < argumentOf.size(); ++i) // the predicate has no tangent
+    tangents[argumentOf[i]] = c.tangents[i];
+  LinearizeContext inner{c.fwd, c.tan, scan, primals, tangents, c.engine, {}, {}};
   LogicalResult result = linearizeScan(inner, scan);
   scan.erase();
   c.results = std::move(inner.results);

@@ -118,7 +118,8 @@ bool isUpdateOf(Value value, Value origin, bool &inPlace) {
 
 /// Makes `operands` of the terminator be written into `destinations`, which are block arguments
 /// that live on into the next round. A value that is a view of another carried value is copied
-/// first: a swap (`yield %b, %a`) needs a third buffer. A value that is an update of the
+/// first: a swap (`yield %b, %a`) needs a third buffer. So is a value that goes to two places
+/// (`yield %c, %c`), for the second. A value that is an update of the
 /// destination is there already, unless the old value is needed beside it.
 void carryInPlace(Operation *terminator, MutableOperandRange operands, ValueRange destinations) {
   ImplicitLocOpBuilder b(terminator->getLoc(), terminator);
@@ -131,9 +132,10 @@ void carryInPlace(Operation *terminator, MutableOperandRange operands, ValueRang
       else if (isa_and_present<LoopLikeOpInterface>(value.getDefiningOp()))
         value = copyToNewTensor(b, value); // The analysis takes no loop apart from its start.
     }
+  llvm::SmallDenseSet<Value> placed;
   for (auto [value, destination] : llvm::zip(values, destinations))
     if (isa<TensorType>(value.getType()) && value != destination &&
-        isa<BlockArgument>(viewSource(value)))
+        (isa<BlockArgument>(viewSource(value)) || !placed.insert(value).second))
       value = copyToNewTensor(b, value);
   for (auto [index, value, destination] : llvm::enumerate(values, destinations))
     if (isa<TensorType>(value.getType()) && value != destination)

@@ -47,7 +47,8 @@ LogicalResult compareCheckOperands(Operation *op, ArrayRef<HostArray> operands) 
 }
 
 static LogicalResult evaluateCheck(Evaluation &e) {
-  if (failed(compareCheckOperands(e.op, e.copyOperands(0, e.operands.size()))))
+  auto operands = llvm::map_to_vector(e.operands, [](const HostArray *array) { return *array; });
+  if (failed(compareCheckOperands(e.op, operands)))
     e.checkFailed = true; // go on: the other checks may say more
   return success();
 }

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Refs: each access is one operation of the dialect, with an index that a subscript
+// was read into. A concrete ref is a leaf whose one part is the value that it holds;
+// programs write into that value's memory.
+#include "lib/Frontend/Request.h"
+#include "lib/Frontend/Run.h"
+#include "lib/Frontend/Subscript.h"
+
+#include <hjx/ref.h>
+
+using namespace mlir;
+
+namespace hjx::detail {
+namespace {
+
+/// A ref in the current frame, and what the accessed part is.
+struct RefAccess {
+  Value ref;
+  Aval held;
+  SmallVector<Value> indices;
+  SmallVector<int64_t> starts, sizes, strides;
+  mlir::Type part;
+
+  RefAccess(OpScope &op, const Array &leaf, const IndexList &subscript) {
+    held = avalOf(leaf, op.name(), op.where());
+    if (!held.isRef)
+      op.fail("expected a ref, got " + describe(leaf), "make one: hjx::new_ref(x)");
+    ref = op.frame().use(leaf, op);
+    held.isRef = false;
+    if (!subscript.empty() && held.hi)
+      op.fail("expected an access of all of the ref of " + describe(held) + ", got an index", "leave the index out");
+    if (!subscript.empty())
+      readIndex(op, readSubscript(op, held.shape, describe(leaf), subscript));
+    ir::RefIndex index{indices, starts, sizes, strides};
+    auto type = index.partOf(cast<ir::RefType>(ref.getType()).getValueType(),
+                             [&] { return emitError(op.builder().getLoc()) << "'hjx.ref_get' op "; });
+    if (failed(type))
+      op.failWithDiagnostics();
+    part = *type;
+  }
+
+  Aval partAval() const { return avalOf(part); }
+
+private:
+  void readIndex(OpScope &op, const Plan &plan) {
+    if (llvm::is_contained(plan.layout, Plan::kNewAxis))
+      op.fail("expected no new axis in an index of a ref", "reshape what is read or written");
+    for (auto [axis, entry] : llvm::enumerate(plan.axes)) {
+      if (entry.positions) {
+        Operand positions = *entry.positions;
+        addAt(positions.rank() == 0 ? positions : broadcastTo(op, positions, plan.arrayShape));
+      } else if (entry.dropped && op.isEager()) { // One program for all positions.
+        addAt(op.use(hjx::array(static_cast<int32_t>(entry.start), DType::int32, op.where())));
+      } else if (entry.dropped) {
+        add(entry.start, ir::RefIndex::kDropped, 1);
+      } else if (entry.step < 0) {
+        op.fail("expected slices of a ref with a step of at least 1, got " + std::to_string(entry.step),
+                "reverse what is read or written: hjx::flip");
+      } else {
+        bool isWhole = entry.count == held.shape[axis];
+        add(isWhole ? 0 : entry.start, isWhole ? ir::RefIndex::kAll : entry.count, isWhole ? 1 : entry.step);
+      }
+    }
+  }
+  void add(int64_t start, int64_t size, int64_t stride) {
+    starts.push_back(start);
+    sizes.push_back(size);
+    strides.push_back(stride);
+  }
+  void addAt(const Operand &position) {
+    indices.push_back(position.value);
+    add(ir::RefIndex::kDynamic, ir::RefIndex::kDropped, 1);
+  }
+};
+
+/// `value` in the type of the part: numbers take its element type and fill it.
+Value prepare(OpScope &op, const RefAccess &access, const Array &value) {
+  Aval expected = access.partAval(), got = avalOf(value, op.name(), op.where());
+  if (got.isRef)
+    op.fail("expected a value to store, got the ref " + describe(value) + "; refs do not nest", "store what it holds: ref.get()");
+  if (expected.isArray() && got.isArray() && got.isWeak) {
+    Operand operand = op.use(value);
+    bool gives = is_floating(expected.dtype) ? is_floating(got.dtype) || is_integer(got.dtype) || got.dtype == expected.dtype
+                 : is_integer(expected.dtype) ? is_integer(got.dtype)
+                                              : got.dtype == expected.dtype;
+    if (gives) {
+      operand = convert(op, operand, expected.dtype);
+      if (operand.rank() == 0)
+        operand = broadcastTo(op, operand, expected.shape.vec());
+      got = Aval(expected.dtype, Shape(operand.shape().begin(), operand.shape().end()));
+      if (got.sameType(expected))
+        return operand.value;
+    }
+  }
+  if (!got.sameType(expected))
+    op.fail("expected a value of type " + describe(expected) + ", that of the part, got " + describe(got),
+            got.isArray() && expected.isArray() && got.shape == expected.shape
+                ? "convert it: x.astype(hjx::" + std::string(hjx::name(expected.dtype)) + ")"
+                : "reshape or broadcast it to the part's shape");
+  return op.frame().use(value, op);
+}
+
+/// A concrete copy, in memory of its own.
+Array copyOf(const Array &leaf, const Call &call) {
+  SmallVector<const void *> pointers;
+  appendPointers(leaf, call, pointers);
+  size_t next = 0;
+  Aval aval = avalOf(leaf, call.name(), call.where());
+  aval.isWeak = false;
+  auto copy = [&](const Aval &part) {
+    Storage storage = allocate(part, call.where());
+    std::memcpy(storage->data(), pointers[next++], storage->sizeBytes());
+    return storage;
+  };
+  return assemble(layoutOf(aval, call), copy, call.where());
+}
+
+Aval refOf(Aval aval) {
+  aval.isRef = true;
+  aval.isWeak = false;
+  return aval;
+}
+
+} // namespace
+
+Array newRefFlat(const Array &init, Where where) {
+  Call call("new_ref", where);
+  Aval aval = avalOf(init, call.name(), where);
+  if (aval.isRef)
+    call.fail("expected a value to store, got the ref " + describe(init) + "; refs do not nest", "store what it holds: ref.get()");
+  if (!Frame::current())
+    return makeConcrete(refOf(aval), std::vector<Array>{copyOf(init, call)}, where);
+  OpScope op("new_ref", where);
+  Value value = op.frame().use(init, op);
+  return op.wrap({ir::RefNewOp::create(op.builder(), ir::RefType::get(value.getType()), value)});
+}
+
+Array emptyRefFlat(const Type &type, Where where) {
+  Call call("empty_ref", where);
+  Aval aval(type);
+  if (aval.isArray())
+    checkShape(aval.shape, call.name(), where);
+  if (!Frame::current()) {
+    auto zeroed = [&](const Aval &part) {
+      Storage storage = allocate(part, where);
+      std::memset(storage->data(), 0, storage->sizeBytes());
+      return storage;
+    };
+    return makeConcrete(refOf(aval), std::vector<Array>{assemble(layoutOf(aval, call), zeroed, where)}, where);
+  }
+  OpScope op("empty_ref", where);
+  return op.wrap({ir::RefEmptyOp::create(op.builder(), ir::RefType::get(typeOf(op, aval)))});
+}
+
+Array refGet(const char *name, const Array &ref, const IndexList &indices, Where where) {
+  OpScope op(name, where);
+  RefAccess a(op, ref, indices);
+  return op.finish(op.wrap({ir::RefGetOp::create(op.builder(), a.part, a.ref, a.indices, a.starts, a.sizes, a.strides)}));
+}
+
+Array refSwap(const char *name, const Array &ref, const IndexList &indices, const Array &value, Where where) {
+  OpScope op(name, where);
+  RefAccess a(op, ref, indices);
+  Value stored = prepare(op, a, value);
+  auto swap = ir::RefSwapOp::create(op.builder(), a.part, a.ref, a.indices, stored, a.starts, a.sizes, a.strides);
+  return op.finish(op.wrap({swap}));
+}
+
+void refAdd(const Array &ref, const IndexList &indices, const Array &value, Where where) {
+  OpScope op("add", where);
+  RefAccess a(op, ref, indices);
+  if (a.held.isArray() && (a.held.dtype == DType::bool_ || a.held.dtype == DType::key))
+    op.fail("expected a ref of numbers, got " + describe(ref), "set the part instead");
+  Value added = prepare(op, a, value);
+  ir::RefAddOp::create(op.builder(), a.ref, a.indices, added, a.starts, a.sizes, a.strides);
+  op.finish(std::vector<Array>{});
+}
+
+Array freezeFlat(const Array &ref, Where where) {
+  if (!Frame::current())
+    return refGet("freeze", ref, {}, where);
+  OpScope op("freeze", where);
+  RefAccess a(op, ref, {});
+  bool isOwn = op.frame().owns(ref) && isa_and_nonnull<ir::RefNewOp, ir::RefEmptyOp>(a.ref.getDefiningOp());
+  if (!isOwn)
+    op.fail("expected a ref that was made by the same function, got " + describe(ref) + " from outside", "read it: ref.get()");
+  Access::get(ref)->frozenAt = where;
+  return op.wrap({ir::RefFreezeOp::create(op.builder(), a.part, a.ref)});
+}
+
+const Shape &refShape(const Array &ref, Where where) {
+  Aval aval = avalOf(ref, "shape", where);
+  if (!aval.isRef || aval.hi)
+    fail(where, "shape", "expected a ref of an array, got " + describe(ref), "ask for its type()");
+  return Access::get(ref)->shape;
+}
+
+Type refType(const Array &ref, Where where) {
+  Aval aval = avalOf(ref, "type", where);
+  if (!aval.isRef)
+    fail(where, "type", "expected a ref, got " + describe(ref), "make one: hjx::new_ref(x)");
+  return aval.type();
+}
+
+} // namespace hjx::detail
