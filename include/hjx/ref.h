@@ -23,6 +23,7 @@
 
 #include <hjx/indexing.h>
 #include <hjx/tree.h>
+#include <hjx/type.h>
 
 namespace hjx {
 

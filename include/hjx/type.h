@@ -10,10 +10,7 @@
 // is `!hjx.q8<2x3>`. Types are compared by structure and belong to no program.
 #pragma once
 
-#include <hjx/axis_spec.h>
 #include <hjx/tree.h>
-
-#include <variant>
 
 namespace hjx {
 
@@ -23,8 +20,26 @@ namespace detail {
 struct HiTypeData;
 }
 
-/// One parameter of a hi-type.
-using TypeParam = std::variant<Shape, std::string, Type>;
+/// One parameter of a hi-type: a shape, a string or a type.
+class HJX_API TypeParam {
+public:
+  TypeParam(Shape shape) : kind(Kind::Shape), sizes(std::move(shape)) {}
+  TypeParam(std::string text) : kind(Kind::Text), string(std::move(text)) {}
+  TypeParam(const Type &type);
+
+  /// The parameter, or null if it is of another kind.
+  const Shape *shape() const { return kind == Kind::Shape ? &sizes : nullptr; }
+  const std::string *text() const { return kind == Kind::Text ? &string : nullptr; }
+  const Type *type() const { return inner.get(); }
+
+  bool operator==(const TypeParam &other) const;
+
+private:
+  enum class Kind { Shape, Text, Type } kind;
+  Shape sizes;
+  std::string string;
+  std::shared_ptr<const Type> inner;
+};
 
 namespace detail {
 /// A user's class of types: it has a name, and HJX_PARAMS lists its fields (hjx/hi_type.h).

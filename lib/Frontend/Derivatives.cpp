@@ -19,13 +19,21 @@ namespace hjx::detail {
 
 static void checkWanted(const Call &call, const ArrayList &args, const std::vector<bool> &wanted,
                         const std::vector<std::string> &paths) {
-  for (size_t i = 0; i < args.size(); ++i)
-    if (wanted[i] && avalOf(args[i], call.name(), call.where()).isRef)
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (!wanted[i])
+      continue;
+    Aval aval = avalOf(args[i], call.name(), call.where());
+    if (aval.isRef)
       call.fail("cannot differentiate with respect to the ref " + describe(args[i]) + " in " + paths[i],
                 "use hjx::vjp(f, ref).second.with_refs(gradient), or differentiate what it holds");
-    else if (wanted[i] && !tangentOf(avalOf(args[i], call.name(), call.where())))
-      call.fail("expected floating arguments to differentiate, got " + describe(args[i]) + " in " + paths[i],
-                "convert it with astype(hjx::float32), or choose other arguments with hjx::argnums");
+    if (tangentOf(aval))
+      continue;
+    if (aval.hi)
+      call.fail("differentiation requires " + aval.hi->name + " to implement the tangent_type method, for " + paths[i],
+                "write it in the class of the type, or choose other arguments with hjx::argnums");
+    call.fail("expected floating arguments to differentiate, got " + describe(args[i]) + " in " + paths[i],
+              "convert it with astype(hjx::float32), or choose other arguments with hjx::argnums");
+  }
 }
 
 /// The function's results: a scalar, then values that only pass by.

@@ -50,8 +50,8 @@ static void append(std::string &key, const HiTypeData &type) {
   append(key, type.name);
   append(key, type.params.size());
   for (const TypeParam &param : type.params) {
-    append(key, param.index());
-    std::visit([&](const auto &value) { append(key, value); }, param);
+    key += param.type() ? 't' : param.text() ? 's' : 'd';
+    param.type() ? append(key, *param.type()) : param.text() ? append(key, *param.text()) : append(key, *param.shape());
   }
 }
 

@@ -67,11 +67,11 @@ RankedTensorType arrayTypeOf(const Aval &aval, MLIRContext *context) {
 }
 
 static Attribute paramOf(const TypeParam &param, MLIRContext *context) {
-  if (auto *type = std::get_if<hjx::Type>(&param))
+  if (const hjx::Type *type = param.type())
     return TypeAttr::get(typeOf(*type, context));
-  if (auto *text = std::get_if<std::string>(&param))
+  if (const std::string *text = param.text())
     return StringAttr::get(context, *text);
-  return DenseI64ArrayAttr::get(context, std::get<Shape>(param).vec());
+  return DenseI64ArrayAttr::get(context, param.shape()->vec());
 }
 
 mlir::Type typeOf(const Aval &aval, MLIRContext *context) {

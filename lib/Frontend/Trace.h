@@ -21,6 +21,7 @@
 #include "dialects/hjx/Hjx.h"
 #include "lib/Execution/Executable.h"
 
+#include <hjx/axis_spec.h>
 #include <hjx/detail/flat.h>
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"

@@ -3,6 +3,8 @@
 // Types as values, and their text.
 #include "lib/Frontend/ArrayImpl.h"
 
+#include <hjx/axis_spec.h>
+
 #include <ostream>
 
 using namespace hjx;
@@ -10,6 +12,14 @@ using namespace hjx::detail;
 
 Type::Type(std::string name, std::vector<TypeParam> params)
     : data(std::make_shared<HiTypeData>(HiTypeData{std::move(name), std::move(params)})) {}
+
+TypeParam::TypeParam(const Type &type) : kind(Kind::Type), inner(std::make_shared<Type>(type)) {}
+
+bool TypeParam::operator==(const TypeParam &other) const {
+  if (kind != other.kind)
+    return false;
+  return kind == Kind::Type ? *inner == *other.inner : sizes == other.sizes && string == other.string;
+}
 
 [[noreturn]] static void failNotArray(const Type &type, const char *question, Where where) {
   fail(where, question, "expected an array type, got the hi-type " + to_string(type), "ask the components, or the class of the type: type.as<T>()");
@@ -44,11 +54,11 @@ bool Type::operator==(const Type &other) const {
 }
 
 static std::string print(const TypeParam &param) {
-  if (auto *type = std::get_if<Type>(&param))
+  if (const Type *type = param.type())
     return to_string(*type);
-  if (auto *text = std::get_if<std::string>(&param))
+  if (const std::string *text = param.text())
     return "\"" + *text + "\"";
-  return to_string(std::get<Shape>(param));
+  return to_string(*param.shape());
 }
 
 /// A hi-type of one shape prints as an array does, others as a list: tup{f32[3],f32}.
@@ -58,7 +68,7 @@ std::string hjx::to_string(const Type &type) {
     return type.shape().ndim() == 0 ? text : text + to_string(type.shape());
   }
   const std::vector<TypeParam> &params = type.params();
-  if (params.size() == 1 && std::holds_alternative<Shape>(params[0]))
+  if (params.size() == 1 && params[0].shape())
     return type.name() + print(params[0]);
   std::string text;
   for (const TypeParam &param : params)

@@ -6,8 +6,11 @@
 // classes, which lib/Frontend/HiTypes.cpp shows to the compiler.
 #pragma once
 
+#include <hjx/axis_spec.h>
 #include <hjx/detail/flat.h>
 #include <hjx/type.h>
+
+#include <variant>
 
 namespace hjx {
 
@@ -127,22 +130,24 @@ T classOfType(const Type &type, Where where) {
   if constexpr (HasParams<T>)
     visitParams(object, [&](const char *field, auto &value) {
       using Field = std::decay_t<decltype(value)>;
-      auto read = [&]<typename Stored>(const char *expected, Stored) -> const Stored & {
-        if (next >= params.size() || !std::holds_alternative<Stored>(params[next]))
+      auto read = [&](const char *expected, auto question) -> const auto & {
+        const auto *param = next < params.size() ? (params[next].*question)() : nullptr;
+        if (!param)
           failParam(T::name, field, expected);
-        return std::get<Stored>(params[next++]);
+        ++next;
+        return *param;
       };
       if constexpr (std::is_same_v<Field, std::vector<Type>>) {
         while (next < params.size())
-          value.push_back(read("a type", Type()));
+          value.push_back(read("a type", &TypeParam::type));
       } else if constexpr (std::is_same_v<Field, std::string>) {
-        value = read("a string", std::string());
+        value = read("a string", &TypeParam::text);
       } else if constexpr (std::is_same_v<Field, Type>) {
-        value = read("a type", Type());
+        value = read("a type", &TypeParam::type);
       } else if constexpr (std::is_same_v<Field, Shape>) {
-        value = read("a shape", Shape());
+        value = read("a shape", &TypeParam::shape);
       } else {
-        const Shape &number = read("an integer", Shape());
+        const Shape &number = read("an integer", &TypeParam::shape);
         if (number.ndim() != 1)
           failParam(T::name, field, "an integer");
         value = static_cast<Field>(number[0]);
