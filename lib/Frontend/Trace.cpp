@@ -207,7 +207,7 @@ Frame::Frame(Session &session, Kind kind, llvm::ArrayRef<Aval> arguments, Where 
 }
 
 Frame::Frame(Session &session, ImplicitLocOpBuilder &b)
-    : session(session), parent(nullptr), kind(Kind::Rule), builder(b), tag(std::make_shared<FrameTag>(FrameTag{this})),
+    : session(session), parent(nullptr), depth(depthUnder(currentFrame, Where())), kind(Kind::Rule), builder(b), tag(std::make_shared<FrameTag>(FrameTag{this})),
       previous(currentFrame), outerScope(std::exchange(OpScope::current(), nullptr)) {
   currentFrame = this;
 }
