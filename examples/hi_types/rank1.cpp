@@ -9,7 +9,7 @@ using namespace rank1;
 
 int main() {
   Array column = hjx::arange(6, hjx::float32) + 1, row = hjx::arange(5, hjx::float32) - 2;
-  Array x = hjx::arange(18, hjx::float32).reshape({3, 6}) / 10;
+  Array x = hjx::arange(18, hjx::float32).reshape({3, 6});
   Rank1 matrix = outer(column, row);
   std::cout << matrix.type() << "\n" << matmul_r1(x, matrix) << "\n";
 

@@ -168,11 +168,8 @@ auto call_primitive(const First &first, const Args &...args) {
     HJX_DETAIL_EXPAND(HJX_DETAIL_FIELDS(__VA_ARGS__))                                                        \
   }
 
-/// Make a type and a primitive known to the process, at namespace scope: when the program starts,
-/// or when a plugin is loaded.
-#define HJX_REGISTER_TYPE(Class)                                                                             \
-  [[maybe_unused]] static const bool HJX_DETAIL_UNIQUE(hjxRegistered, __LINE__) = ::hjx::detail::registerTypeClass<Class>();
+/// Make a type and a primitive known to the process, in the class's namespace: when the program
+/// starts, or when a plugin is loaded. Headers may do it: several files of a program register once.
+#define HJX_REGISTER_TYPE(Class) inline const bool hjxRegistered##Class = ::hjx::detail::registerTypeClass<Class>();
 #define HJX_REGISTER_PRIMITIVE(Class)                                                                        \
-  [[maybe_unused]] static const bool HJX_DETAIL_UNIQUE(hjxRegistered, __LINE__) = ::hjx::detail::registerPrimitiveClass<Class>();
-#define HJX_DETAIL_UNIQUE(name, line) HJX_DETAIL_JOIN(name, line)
-#define HJX_DETAIL_JOIN(name, line) name##line
+  inline const bool hjxRegistered##Class = ::hjx::detail::registerPrimitiveClass<Class>();

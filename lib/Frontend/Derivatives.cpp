@@ -118,7 +118,7 @@ static ArrayList emitJvp(OpScope &op, const TracedFunction &traced, const ArrayL
   for (const Array &tangent : tangents) {
     active.push_back(tangent.has_value());
     if (tangent.has_value())
-      dots.push_back(op.use(tangent).value);
+      dots.push_back(op.frame().use(tangent, op));
   }
   std::vector<Aval> avals = traced.results;
   llvm::append_range(avals, tangentsOf(traced.results));
