@@ -94,10 +94,15 @@ static bool isCheap(Operation *op) {
 }
 
 static int64_t sizeBytes(Type type) {
-  auto array = cast<RankedTensorType>(type);
-  Type element = array.getElementType();
-  int64_t bytes = element.isIntOrFloat() ? (element.getIntOrFloatBitWidth() + 7) / 8 : 8; // a key is two words
-  return array.getNumElements() * bytes;
+  auto arrays = ir::flatLoTypes(type, [&] { return emitError(UnknownLoc::get(type.getContext())); });
+  int64_t bytes = 0;
+  for (Type lo : succeeded(arrays) ? ArrayRef<Type>(*arrays) : ArrayRef<Type>()) {
+    auto array = cast<RankedTensorType>(lo);
+    Type element = array.getElementType();
+    // A key is two words.
+    bytes += array.getNumElements() * (element.isIntOrFloat() ? (element.getIntOrFloatBitWidth() + 7) / 8 : 8);
+  }
+  return bytes;
 }
 
 SmallVector<Value> captureResiduals(Block &fwd, Block &tan, function_ref<bool(Value)> isFree) {
