@@ -205,7 +205,10 @@ inline std::vector<Array> handlesOf(const std::vector<AnyValue> &values) {
 template <typename T>
 void appendLeaves(const T &tree, std::vector<Array> &leaves) {
   if constexpr (IsOptional<T>::value) {
-    tree ? appendLeaves(*tree, leaves) : leaves.emplace_back();
+    if (tree)
+      appendLeaves(*tree, leaves);
+    else
+      leaves.emplace_back();
   } else if constexpr (IsTuple<T>::value) {
     std::apply([&](const auto &...entries) { (appendLeaves(entries, leaves), ...); }, tree);
   } else if constexpr (std::is_arithmetic_v<T>) {
