@@ -29,11 +29,17 @@ public:
     FailureOr<SmallVector<HostArray>> results = interpretInPlace(main, arguments);
     if (failed(results))
       return absl::InvalidArgumentError(diagnostics.text());
-    for (auto [result, output] : llvm::zip_equal(*results, outputs))
+    for (auto [result, output] : llvm::zip(*results, outputs))
       std::memcpy(output, result.bytes().data(), result.bytes().size());
-    for (auto [type, input, argument] : llvm::zip_equal(main.getArgumentTypes(), inputs, arguments))
-      if (isa<ir::RefType>(type)) // memory that the caller lets us write
-        std::memcpy(const_cast<void *>(input), argument.bytes().data(), argument.bytes().size());
+    // Memory that the caller lets us write: of a ref, or, once it was discharged, of a result behind the others.
+    for (auto [i, input] : llvm::enumerate(inputs)) {
+      auto alias = main.getArgAttrOfType<IntegerAttr>(i, "hjx.alias");
+      bool isDischarged = alias && alias.getInt() >= static_cast<int64_t>(outputs.size());
+      if (!isDischarged && !isa<ir::RefType>(main.getArgumentTypes()[i]))
+        continue;
+      HostArray &array = isDischarged ? (*results)[alias.getInt()] : arguments[i];
+      std::memcpy(const_cast<void *>(input), array.bytes().data(), array.bytes().size());
+    }
     return absl::OkStatus();
   }
 
