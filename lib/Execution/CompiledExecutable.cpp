@@ -14,10 +14,12 @@ public:
   explicit HostExecutable(std::unique_ptr<DeviceExecutable> code) : code(std::move(code)) {}
 
   absl::Status run(absl::Span<const void *const> inputs, absl::Span<void *const> outputs) const override {
-    // The last results are what refs hold afterwards; they have the arguments' memory.
+    // The last results are what refs hold afterwards, in the arguments' memory: the caller does not
+    // know of them.
     llvm::SmallVector<void *> all(outputs.begin(), outputs.end());
-    if (all.size() < code->outputs().size())
-      all.resize(code->outputs().size());
+    if (inputs.size() == code->inputs().size())
+      while (all.size() < code->outputs().size() && code->outputs()[all.size()].alias >= 0)
+        all.push_back(nullptr);
     auto allOutputs = absl::MakeSpan(all.data(), all.size());
     bool isHostMemory = code->device().kind() == DeviceKind::Cpu;
     return isHostMemory ? code->run(inputs, allOutputs) : runOnCopies(inputs, allOutputs);
