@@ -51,4 +51,12 @@ int main() {
   for (Layer &l : model) // Donated storage must not be shared.
     l = {l.kernel + 0.0, l.bias + 0.0};
   measure("48 arrays, updated in place", [&] { model = update(model); });
+
+  // Of a ref, only the part that is written moves.
+  auto row = jit([](Ref table, Array i, Array values) { table.set(i, values); });
+  for (int64_t rows : {int64_t(1) << 10, int64_t(1) << 20}) {
+    Ref table = new_ref(zeros({rows, 256}));
+    Array i = array(3), values = ones({256});
+    measure(rows >> 20 ? "one row of a ref of 1 GiB" : "one row of a ref of 1 MiB", [&] { row(table, i, values); });
+  }
 }
