@@ -338,6 +338,8 @@ void Array::read(const char *op, void *to, DType type, Where where) const {
     return;
   }
   const Storage &storage = storageOf(*this, op, where);
+  if (count == 0) // No elements, and maybe no memory.
+    return;
   if (impl.dtype == type) {
     std::memcpy(data, storage->data(), storage->sizeBytes());
     return;
