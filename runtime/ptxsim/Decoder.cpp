@@ -7,6 +7,7 @@
 #include "runtime/ptxsim/KernelDecoder.h"
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -96,6 +97,31 @@ Slot InstructionDecoder::carry() { return kernel.carrySlot(); }
 
 void InstructionDecoder::noteSharedAccess(unsigned sizeBytes) {
   kernel.kernel.sharedGranule = std::min(kernel.kernel.sharedGranule, sizeBytes);
+}
+
+void InstructionDecoder::list(const Operand &operand, size_t count, Type type, bool isResult) {
+  const std::vector<Operand> single = {operand};
+  const std::vector<Operand> &parts = operand.kind == Operand::Kind::Vector ? operand.parts : single;
+  if (parts.size() != count)
+    return fail(absl::StrCat("expected ", count, " registers in this operand, got ", parts.size()));
+  std::vector<Slot> &slots = kernel.kernel.slots;
+  if (!out.numListed)
+    out.list = slots.size();
+  for (const Operand &part : parts)
+    slots.push_back(isResult ? destination(part, type) : source(part, type));
+  out.numListed += count;
+  out.numListedResults += isResult ? count : 0;
+}
+
+// sm_80 code runs on what came later, sm_90a code on 9.0 alone.
+void InstructionDecoder::expectTarget(unsigned least, bool exact) {
+  absl::string_view target = kernel.target();
+  unsigned has = 0;
+  bool isExact = absl::EndsWith(target, "a");
+  bool isKnown = absl::SimpleAtoi(target.substr(3, target.size() - 3 - isExact), &has);
+  if (!isKnown || (exact ? has != least || !isExact : has < least))
+    fail(absl::StrCat("expected .target sm_", least, exact ? "a" : " or later",
+                      " for this instruction, got ", target));
 }
 
 static uint64_t immediateBits(const Operand &operand, Type type) {
@@ -407,7 +433,7 @@ void KernelDecoder::layOut() {
 void KernelDecoder::decodeFunction(const Function &function) {
   static constexpr bool (*groups[])(InstructionDecoder &) = {
       decodeMemory, decodeFloat, decodeHalf, decodeInteger, decodeCompare,
-      decodeConvert, decodeWarp, decodeAtomic, decodeControl};
+      decodeConvert, decodeWarp, decodeAtomic, decodeMatrix, decodeMma, decodeControl};
   starts[&function] = kernel.code.size();
   meetings = findMeetingPoints(function);
   std::vector<uint32_t> begins;

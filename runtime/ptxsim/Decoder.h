@@ -75,12 +75,17 @@ public:
   /// from an address operand; `space` may change: parameters of device functions are local.
   void address(const Operand &operand, Space &space);
   static constexpr uint8_t kNarrowBase = 0x80;
+  /// Appends the registers of `{...}`, or a single one, to the instruction's list: `count` of them.
+  /// Results come before all else.
+  void list(const Operand &operand, size_t count, Type type, bool isResult = false);
 
   Slot scratch(unsigned laneBytes);
   Slot constant(uint64_t bits, unsigned laneBytes);
   /// The warp's carry flags, a predicate.
   Slot carry();
   void noteSharedAccess(unsigned sizeBytes);
+  /// Fails unless the module is for this architecture or a later one; `exact`: for sm_<least>a.
+  void expectTarget(unsigned least, bool exact = false);
   void emit();
   void fail(absl::string_view message);
   bool failed() const;
@@ -99,6 +104,8 @@ bool decodeConvert(InstructionDecoder &d);
 bool decodeMemory(InstructionDecoder &d);
 bool decodeAtomic(InstructionDecoder &d);
 bool decodeWarp(InstructionDecoder &d);
+bool decodeMatrix(InstructionDecoder &d);
+bool decodeMma(InstructionDecoder &d);
 bool decodeControl(InstructionDecoder &d);
 
 } // namespace hjx::ptxsim

@@ -139,7 +139,7 @@ template <Space kSpace> void store(const Instruction &i, Warp &w) {
     bool checks = w.block->launch->checks;
     const uint8_t *rows[4];
     for (unsigned k = 0; k < i.count; ++k)
-      rows[k] = w.read<uint8_t>(k < 3 ? i.src[k + 1] : i.dst[0]);
+      rows[k] = w.read<uint8_t>(i.src[k + 1]);
     if (checks && space == Space::Shared)
       return storeShared(i, w, rows, access);
     if (access.isContiguous && i.count == 1 && i.registerBytes == size) {
@@ -233,7 +233,7 @@ void decodeAccess(InstructionDecoder &d) {
     if (isLoad)
       d.out.dst[k] = d.destination(parts[k], *type, true);
     else
-      (k < 3 ? d.out.src[k + 1] : d.out.dst[0]) =
+      d.out.src[k + 1] =
           parts[k].kind == Operand::Kind::Register || parts[k].kind == Operand::Kind::Special
               ? d.source(parts[k], *type, true)
               : d.constant(parts[k].bits, d.out.registerBytes);

@@ -11,6 +11,15 @@
 #include <algorithm>
 
 namespace hjx::ptxsim {
+
+bool expectWholeWarp(Warp &w) {
+  if (w.exec == ~Mask(0))
+    return true;
+  w.fail(Finding::Kind::LaunchFailed, __builtin_ctz(~w.exec),
+         absl::StrFormat("expected all lanes of the warp to execute this, got 0x%x", w.exec));
+  return false;
+}
+
 namespace {
 
 // src[3]: the member mask.

@@ -40,7 +40,10 @@ struct Instruction {
   uint8_t flags = 0;
   Type type = Type::B32, sourceType = Type::B32;
   std::array<Slot, 4> dst = {kNoSlot, kNoSlot, kNoSlot, kNoSlot};
-  std::array<Slot, 4> src = {kNoSlot, kNoSlot, kNoSlot, kNoSlot};
+  std::array<Slot, 5> src = {kNoSlot, kNoSlot, kNoSlot, kNoSlot, kNoSlot};
+  /// Operands of instructions with many: places in Kernel::slots, results first.
+  uint32_t list = 0;
+  uint16_t numListed = 0, numListedResults = 0;
   uint64_t immediate = 0;
   uint32_t target = kNever;     ///< of a branch or call; first entry of a branch table
   uint32_t reconverge = kNever; ///< where the two sides of a divergent branch meet again
@@ -64,6 +67,7 @@ struct Kernel {
   std::vector<Instruction> code;
   std::vector<Line> lines; ///< of each instruction
   std::vector<uint32_t> branchTargets;
+  std::vector<Slot> slots; ///< see Instruction::list
   std::vector<uint8_t> constants;
   std::vector<SpecialRow> specials;
   std::vector<Param> params;

@@ -29,6 +29,7 @@ public:
   std::optional<uint64_t> symbolAddress(const std::string &name, Space &space) const;
   const Function *findFunction(const std::string &name) const;
   void fail(unsigned line, absl::string_view message);
+  absl::string_view target() const { return module.target; }
 
   Kernel kernel;
   absl::Status status;

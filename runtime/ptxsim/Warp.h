@@ -73,6 +73,7 @@ struct Warp {
   }
   template <typename T> T *row(Slot slot) { return reinterpret_cast<T *>(base[0] + slot); }
   Mask predicate(Slot slot) const { return *read<Mask>(slot); }
+  inline const Slot *list(const Instruction &i) const;
 
   /// Writes the lanes that execute.
   template <typename T>
@@ -131,6 +132,10 @@ private:
   void reportDeadlock();
   void initSpecials(Warp &warp);
 };
+
+const Slot *Warp::list(const Instruction &i) const {
+  return block->launch->kernel.slots.data() + i.list;
+}
 
 /// "thread (3,0,0)".
 std::string describeThread(const Launch &launch, uint32_t thread);
