@@ -20,6 +20,19 @@ void loadAddresses(const Instruction &i, const Warp &w, Access &access) {
   }
 }
 
+void loadExtraAddresses(const Instruction &i, const Warp &w, unsigned which, uint64_t *address) {
+  const auto *offset = w.read<uint64_t>(i.src[2 * which]);
+  if (i.flags & InstructionDecoder::narrowExtra(which)) {
+    const auto *base = w.read<uint32_t>(i.src[2 * which - 1]);
+    for (unsigned lane = 0; lane < 32; ++lane)
+      address[lane] = uint32_t(base[lane] + offset[lane]);
+  } else {
+    const auto *base = w.read<uint64_t>(i.src[2 * which - 1]);
+    for (unsigned lane = 0; lane < 32; ++lane)
+      address[lane] = base[lane] + offset[lane];
+  }
+}
+
 static Space spaceOf(uint64_t generic) {
   switch (generic / kWindowBytes) {
   case kSharedWindow / kWindowBytes: return Space::Shared;
@@ -74,6 +87,22 @@ static bool failAlignment(Warp &w, unsigned lane, uint64_t address, unsigned siz
          absl::StrFormat("%s of %d bytes at 0x%x, which is not a multiple of %d", verb(kind), size,
                          address, size));
   return false;
+}
+
+bool checkAlignment(Warp &w, unsigned lane, uint64_t address, unsigned align, AccessKind kind) {
+  return address % align == 0 || failAlignment(w, lane, address, align, kind);
+}
+
+const Allocation *findGlobal(Warp &w, unsigned lane, uint64_t address, unsigned size,
+                             AccessKind kind) {
+  const Allocation *&last = w.lastAllocations[w.current % w.lastAllocations.size()];
+  if (last && last->contains(address, size))
+    return last;
+  const Allocation *one = w.block->launch->memory.find(address);
+  if (one && one->contains(address, size))
+    return last = one;
+  failBounds(w, lane, Space::Global, address, size, kind, 0);
+  return nullptr;
 }
 
 static bool resolveGlobal(Warp &w, unsigned size, AccessKind kind, Access &access) {
@@ -175,16 +204,24 @@ void describeConflict(Warp &w, unsigned lane, uint64_t offset, unsigned size, Ac
                       const SharedMemory::Conflict &conflict) {
   if (conflict.kind == SharedMemory::Conflict::Kind::Uninitialized)
     return reportUninitialized(w, lane, offset, size, "shared memory");
+  std::string access =
+      absl::StrFormat("%s of %d bytes at 0x%x of shared memory", verb(kind), size, offset);
+  if (conflict.kind == SharedMemory::Conflict::Kind::MBarrier)
+    return w.fail(Finding::Kind::LaunchFailed, lane, access + ", where an mbarrier lies");
   const Launch &launch = *w.block->launch;
   const Kernel::Line &line = launch.kernel.lines[conflict.otherInstruction];
-  w.fail(Finding::Kind::LaunchFailed, lane,
-         absl::StrFormat("%s of %d bytes at 0x%x of shared memory races with the %s by %s in ptx "
-                         "line %d `%s`: no barrier lies between them",
-                         verb(kind), size, offset, conflict.otherWrote ? "write" : "read",
-                         conflict.otherThread == SharedMemory::kMany
-                             ? "several threads"
-                             : describeThread(launch, conflict.otherThread),
-                         line.number, line.text));
+  std::string other =
+      absl::StrFormat("%s in ptx line %d `%s`", describeThread(launch, conflict.otherThread),
+                      line.number, line.text);
+  if (conflict.kind == SharedMemory::Conflict::Kind::InFlight)
+    absl::StrAppend(&access, ", where the copy by ", other, " has not arrived: nothing waits for it");
+  else if (conflict.kind == SharedMemory::Conflict::Kind::NotFenced)
+    absl::StrAppend(&access, ", asynchronously, after the write by ", other,
+                    " without a fence.proxy.async");
+  else
+    absl::StrAppend(&access, " races with the ", conflict.otherWrote ? "write" : "read", " by ",
+                    other, ": no barrier lies between them");
+  w.fail(Finding::Kind::LaunchFailed, lane, access);
 }
 
 void reportUninitialized(Warp &w, unsigned lane, uint64_t address, unsigned size,

@@ -37,9 +37,17 @@ void access(const Instruction &i, Warp &w, Space space, unsigned sizeBytes, Acce
 /// Fills everything but the addresses. Returns false after a finding.
 bool resolve(Warp &w, Space space, unsigned sizeBytes, AccessKind kind, Access &access);
 void loadAddresses(const Instruction &i, const Warp &w, Access &access);
+/// A further address of the instruction; see InstructionDecoder::extraAddress.
+void loadExtraAddresses(const Instruction &i, const Warp &w, unsigned which, uint64_t *address);
 /// The lanes that execute and whose generic address lies in the space of the lowest of them;
 /// addresses are made relative to that space.
 Mask splitGeneric(const Warp &w, Mask lanes, Access &access, Space &space);
+
+/// The allocation that holds `sizeBytes` bytes of global memory; null after a finding.
+const Allocation *findGlobal(Warp &w, unsigned lane, uint64_t address, unsigned sizeBytes,
+                             AccessKind kind);
+/// False after a finding, unless `address` is a multiple of `align`.
+bool checkAlignment(Warp &w, unsigned lane, uint64_t address, unsigned align, AccessKind kind);
 
 /// Findings of shared-memory checks.
 void describeConflict(Warp &w, unsigned lane, uint64_t offset, unsigned sizeBytes, AccessKind kind,

@@ -40,6 +40,8 @@ void Block::start(const Launch &newLaunch, uint64_t linearIndex) {
     warp.index = w;
     warp.stack.clear();
     warp.frames.clear();
+    warp.copies.clear();
+    warp.copyGroups = {};
     warp.local = locals.data() + uint64_t(kernel.localBytes) * 32 * w;
     warp.block = this;
     warp.lastAllocations = {};

@@ -99,6 +99,14 @@ void InstructionDecoder::noteSharedAccess(unsigned sizeBytes) {
   kernel.kernel.sharedGranule = std::min(kernel.kernel.sharedGranule, sizeBytes);
 }
 
+void InstructionDecoder::extraAddress(const Operand &operand, unsigned which, Space &space) {
+  InstructionDecoder inner(kernel, function, statement);
+  inner.address(operand, space);
+  out.src[2 * which - 1] = inner.out.src[0];
+  out.src[2 * which] = constant(inner.out.immediate, 8);
+  out.flags |= inner.out.flags & kNarrowBase ? narrowExtra(which) : 0;
+}
+
 void InstructionDecoder::list(const Operand &operand, size_t count, Type type, bool isResult) {
   const std::vector<Operand> single = {operand};
   const std::vector<Operand> &parts = operand.kind == Operand::Kind::Vector ? operand.parts : single;
@@ -433,7 +441,8 @@ void KernelDecoder::layOut() {
 void KernelDecoder::decodeFunction(const Function &function) {
   static constexpr bool (*groups[])(InstructionDecoder &) = {
       decodeMemory, decodeFloat, decodeHalf, decodeInteger, decodeCompare,
-      decodeConvert, decodeWarp, decodeAtomic, decodeMatrix, decodeMma, decodeControl};
+      decodeConvert, decodeWarp, decodeAtomic, decodeMatrix, decodeMma,
+      decodeAsyncCopy, decodeControl};
   starts[&function] = kernel.code.size();
   meetings = findMeetingPoints(function);
   std::vector<uint32_t> begins;

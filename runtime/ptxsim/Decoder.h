@@ -75,6 +75,9 @@ public:
   /// from an address operand; `space` may change: parameters of device functions are local.
   void address(const Operand &operand, Space &space);
   static constexpr uint8_t kNarrowBase = 0x80;
+  /// A further address: base and offset in src[2 * which - 1] and the next, for `loadExtraAddresses`.
+  void extraAddress(const Operand &operand, unsigned which, Space &space);
+  static constexpr uint8_t narrowExtra(unsigned which) { return 0x80 >> which; }
   /// Appends the registers of `{...}`, or a single one, to the instruction's list: `count` of them.
   /// Results come before all else.
   void list(const Operand &operand, size_t count, Type type, bool isResult = false);
@@ -106,6 +109,7 @@ bool decodeAtomic(InstructionDecoder &d);
 bool decodeWarp(InstructionDecoder &d);
 bool decodeMatrix(InstructionDecoder &d);
 bool decodeMma(InstructionDecoder &d);
+bool decodeAsyncCopy(InstructionDecoder &d);
 bool decodeControl(InstructionDecoder &d);
 
 } // namespace hjx::ptxsim

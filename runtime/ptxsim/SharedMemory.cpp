@@ -15,7 +15,9 @@ void SharedMemory::reset(uint64_t newSize, unsigned newGranule, unsigned newNumW
   written.assign(sizeBytes, 0);
   records.assign(sizeBytes / granule + 1, Record());
   seen = {};
+  fenced = {};
   floor = {};
+  hasWorkers = false;
   warpTime = {};
   time = 1;
 }
@@ -32,23 +34,44 @@ bool SharedMemory::checkReaders(const Record &record, uint32_t thread, Conflict 
   unsigned warp = thread / 32;
   if (!record.readTime || record.reader == thread || record.readTime <= floor[warp])
     return true;
-  for (uint32_t warps = record.readWarps; warps; warps &= warps - 1)
-    if (unsigned other = __builtin_ctz(warps);
-        !(other == warp && record.lastReadingWarp != warp) &&
-        !orderedBefore(other, record.readTime, record.readWarpTime, warp)) {
-      conflict = {Conflict::Kind::Race, false, record.readInstruction, record.reader};
-      return false;
-    }
+  for (unsigned kind = 0; kind < record.readers.size(); ++kind)
+    for (uint32_t clocks = record.readers[kind]; clocks; clocks &= clocks - 1)
+      if (unsigned other = 32 * kind + __builtin_ctz(clocks);
+          !(other == warp && record.lastReadingWarp != warp) &&
+          !orderedBefore(other, record.readTime, record.readWarpTime, warp)) {
+        conflict = {Conflict::Kind::Race, false, record.readInstruction, record.reader};
+        return false;
+      }
   return true;
+}
+
+bool SharedMemory::checkStates(uint32_t offset, uint32_t size, bool isRead,
+                               Conflict &conflict) const {
+  for (uint32_t at = offset; at < offset + size; ++at) {
+    if (written[at] == kWritten || (written[at] == kUnwritten && !isRead))
+      continue;
+    const Record &record = records[at / granule];
+    conflict = {written[at] == kUnwritten  ? Conflict::Kind::Uninitialized
+                : written[at] == kInFlight ? Conflict::Kind::InFlight
+                                           : Conflict::Kind::MBarrier,
+                true, record.writeInstruction, record.writer};
+    return false;
+  }
+  return true;
+}
+
+void SharedMemory::useWorkers() {
+  if (hasWorkers)
+    return;
+  hasWorkers = true;
+  floor = {};
 }
 
 SharedMemory::Conflict SharedMemory::readSlowly(uint32_t offset, uint32_t size, uint32_t thread,
                                                 uint32_t instruction) {
   Conflict conflict;
-  if (std::memchr(&written[offset], 0, size)) {
-    conflict.kind = Conflict::Kind::Uninitialized;
+  if (!checkStates(offset, size, true, conflict))
     return conflict;
-  }
   for (uint32_t unit = offset / granule; unit * granule < offset + size; ++unit) {
     if (!checkWrite(records[unit], thread, conflict))
       return conflict;
@@ -70,6 +93,11 @@ void SharedMemory::noteWrite(Record &record, uint32_t thread, uint32_t instructi
 SharedMemory::Conflict SharedMemory::write(uint32_t offset, uint32_t size, uint32_t thread,
                                            uint32_t instruction, bool sameValue) {
   Conflict conflict;
+  uint8_t states = 0;
+  for (uint32_t at = offset; at < offset + size; ++at)
+    states |= written[at];
+  if (states > kWritten && !checkStates(offset, size, false, conflict))
+    return conflict;
   for (uint32_t unit = offset / granule; unit * granule < offset + size; ++unit) {
     if (!checkReaders(records[unit], thread, conflict))
       return conflict;
@@ -84,10 +112,8 @@ SharedMemory::Conflict SharedMemory::write(uint32_t offset, uint32_t size, uint3
 SharedMemory::Conflict SharedMemory::atomic(uint32_t offset, uint32_t size, uint32_t thread,
                                             uint32_t instruction) {
   Conflict conflict;
-  if (std::memchr(&written[offset], 0, size)) {
-    conflict.kind = Conflict::Kind::Uninitialized;
+  if (!checkStates(offset, size, true, conflict))
     return conflict;
-  }
   for (uint32_t unit = offset / granule; unit * granule < offset + size; ++unit) {
     if (!checkReaders(records[unit], thread, conflict) ||
         (!records[unit].wroteAtomically && !checkWrite(records[unit], thread, conflict)))
@@ -97,9 +123,74 @@ SharedMemory::Conflict SharedMemory::atomic(uint32_t offset, uint32_t size, uint
   return conflict;
 }
 
+SharedMemory::Conflict SharedMemory::issueCopy(uint32_t offset, uint32_t size, uint32_t thread,
+                                               uint32_t instruction) {
+  Conflict conflict = write(offset, size, thread, instruction, false);
+  if (conflict.kind == Conflict::Kind::None)
+    std::memset(&written[offset], kInFlight, size);
+  return conflict;
+}
+
+void SharedMemory::finishCopy(uint32_t offset, uint32_t size, uint32_t writer,
+                              uint32_t instruction) {
+  if (writer >= worker(kMaxWarps))
+    useWorkers();
+  for (uint32_t unit = offset / granule; unit * granule < offset + size; ++unit)
+    noteWrite(records[unit], writer, instruction, false);
+  std::memset(&written[offset], kWritten, size);
+}
+
+SharedMemory::Conflict SharedMemory::readLater(uint32_t offset, uint32_t size, uint32_t thread,
+                                               uint32_t worker, uint32_t instruction) {
+  useWorkers();
+  Conflict conflict;
+  if (!checkStates(offset, size, true, conflict))
+    return conflict;
+  unsigned warp = thread / 32;
+  for (uint32_t unit = offset / granule; unit * granule < offset + size; ++unit) {
+    Record &record = records[unit];
+    // What the other lanes of the warp wrote, the instruction itself waits for.
+    unsigned writer = record.writer / 32;
+    if (writer != warp && !checkWrite(record, thread, conflict))
+      return conflict;
+    if (!record.wroteLater && record.writeTime > fenced[warp][writer] &&
+        record.writeTime > fenced[writer][writer]) {
+      conflict = {Conflict::Kind::NotFenced, true, record.writeInstruction, record.writer};
+      return conflict;
+    }
+    noteRead(record, worker, instruction);
+  }
+  return conflict;
+}
+
+SharedMemory::Conflict SharedMemory::writeLater(uint32_t offset, uint32_t size, uint32_t thread,
+                                                uint32_t worker, uint32_t instruction) {
+  useWorkers();
+  Conflict conflict = write(offset, size, thread, instruction, false);
+  if (conflict.kind == Conflict::Kind::None)
+    for (uint32_t unit = offset / granule; unit * granule < offset + size; ++unit) {
+      noteWrite(records[unit], worker, instruction, false);
+      records[unit].wroteLater = true;
+    }
+  return conflict;
+}
+
+SharedMemory::Conflict SharedMemory::beginMBarrier(uint32_t offset, uint32_t thread,
+                                                   uint32_t instruction) {
+  Conflict conflict = write(offset, 8, thread, instruction, false);
+  if (conflict.kind == Conflict::Kind::None)
+    std::memset(&written[offset], kMBarrier, 8);
+  return conflict;
+}
+
+SharedMemory::Conflict SharedMemory::useMBarrier(uint32_t offset, uint32_t thread) const {
+  Conflict conflict;
+  checkWrite(records[offset / granule], thread, conflict);
+  return conflict;
+}
+
 void SharedMemory::arrive(unsigned warp, Clock &joined, bool goesOn) {
-  for (unsigned other = 0; other < kMaxWarps; ++other)
-    joined[other] = std::max(joined[other], seen[warp][other]);
+  join(joined, seen[warp]);
   joined[warp] = time;
   ++warpTime[warp];
   if (goesOn)
@@ -107,12 +198,8 @@ void SharedMemory::arrive(unsigned warp, Clock &joined, bool goesOn) {
 }
 
 void SharedMemory::resume(unsigned warp, const Clock &joined) {
-  floor[warp] = ~0u;
-  for (unsigned other = 0; other < kMaxWarps; ++other) {
-    seen[warp][other] = std::max(seen[warp][other], joined[other]);
-    if (other < numWarps)
-      floor[warp] = std::min(floor[warp], seen[warp][other]);
-  }
+  join(seen[warp], joined);
+  floor[warp] = hasWorkers ? 0 : *std::min_element(seen[warp].begin(), seen[warp].begin() + numWarps);
 }
 
 } // namespace hjx::ptxsim

@@ -68,6 +68,12 @@ void Warp::leave(Mask lanes, bool exit) {
 }
 
 std::string describeThread(const Launch &launch, uint32_t thread) {
+  if (thread == SharedMemory::kMany)
+    return "several threads";
+  if (unsigned clock = thread / 32; clock >= kMaxWarps)
+    return clock < kBulkClock     ? absl::StrCat("wgmma of warp ", clock - kMatrixClock)
+           : clock < kMBarrierClock ? absl::StrCat("a bulk copy of warp ", clock - kBulkClock)
+                                    : std::string("a copy that reports to an mbarrier");
   const std::array<uint32_t, 3> &block = launch.block;
   return absl::StrFormat("thread (%d,%d,%d)", thread % block[0], thread / block[0] % block[1],
                          thread / block[0] / block[1]);

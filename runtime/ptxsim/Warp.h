@@ -46,6 +46,15 @@ struct Launch {
 
 struct Block;
 
+/// What one lane's cp.async brings, until the lane waits for it.
+struct PendingCopy {
+  uint8_t *to;
+  uint32_t offset, instruction;
+  uint32_t group; ///< how many the lane had committed before
+  uint8_t lane, sizeBytes;
+  uint8_t data[16];
+};
+
 struct Warp {
   struct Entry {
     uint32_t pc, reconverge;
@@ -63,6 +72,8 @@ struct Warp {
   uint32_t index = 0; ///< in the block
   std::vector<Entry> stack; ///< below the top
   std::vector<uint32_t> frames; ///< stack sizes at calls
+  std::vector<PendingCopy> copies;
+  std::array<uint32_t, 32> copyGroups = {}; ///< that each lane has committed
   uint8_t *local = nullptr;     ///< 32 x Kernel::localBytes
   Block *block = nullptr;
   /// Where accesses went before, by instruction: one and the same mostly stays with its array.
