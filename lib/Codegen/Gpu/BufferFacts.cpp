@@ -40,6 +40,22 @@ static int64_t alignmentOf(Value buffer) {
   return alignment;
 }
 
+/// The largest power of two that divides both the bytes from the first element of `type` to the
+/// last, and `alignment`. LLVM reads whole aligned vectors where it wants a part of one: told more
+/// than this, it would read behind the end of a buffer of 12 bytes.
+static int64_t alignmentWithin(MemRefType type, int64_t alignment) {
+  SmallVector<int64_t> strides;
+  int64_t offset, last = 0, bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8u);
+  if (!type.hasStaticShape() || failed(type.getStridesAndOffset(strides, offset)))
+    return bytes;
+  for (auto [size, stride] : llvm::zip(type.getShape(), strides)) {
+    if (stride == ShapedType::kDynamic)
+      return bytes;
+    last += (size - 1) * stride;
+  }
+  return type.getNumElements() == 0 ? alignment : std::gcd(alignment, (last + 1) * bytes);
+}
+
 /// Whether two buffers with this root are known to be one and the same memory only when their
 /// roots are the same value.
 static bool isRoot(Value value) {
@@ -74,7 +90,9 @@ SmallVector<BufferFacts> hjx::bufferFacts(func::FuncOp kernel, ArrayRef<func::Ca
     for (auto [index, operand] : llvm::enumerate(call.getOperands())) {
       if (!isa<MemRefType>(operand.getType()))
         continue;
-      facts[index].alignment = std::gcd(facts[index].alignment, alignmentOf(operand));
+      int64_t alignment =
+          alignmentWithin(cast<MemRefType>(operand.getType()), alignmentOf(operand));
+      facts[index].alignment = std::gcd(facts[index].alignment, alignment);
       for (unsigned other = 0; other < index; ++other) {
         Value second = call.getOperand(other);
         if (!isa<MemRefType>(second.getType()) ||
