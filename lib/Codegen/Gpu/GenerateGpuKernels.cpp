@@ -6,6 +6,8 @@
 #include "lib/Codegen/Structured/FlatBuffers.h"
 #include "lib/Codegen/Structured/Passes.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
@@ -89,6 +91,18 @@ void KernelGenerator::launchAll(const Launch &launch) {
   }
 }
 
+/// What the module's attribute hjx.matmul_precision says.
+static FailureOr<MatmulPrecision> matmulPrecisionOf(ModuleOp module) {
+  Attribute attribute = module->getAttr(kMatmulPrecisionAttr);
+  auto text = dyn_cast_if_present<StringAttr>(attribute);
+  if (!attribute || (text && text == "f32"))
+    return MatmulPrecision::F32;
+  if (text && text == "tf32")
+    return MatmulPrecision::Tf32;
+  return module.emitOpError("attribute '")
+         << kMatmulPrecisionAttr << "': expected \"f32\" or \"tf32\", got " << attribute;
+}
+
 namespace {
 struct GenerateGpuKernels : impl::GenerateGpuKernelsBase<GenerateGpuKernels> {
   void runOnOperation() override {
@@ -103,9 +117,12 @@ struct GenerateGpuKernels : impl::GenerateGpuKernelsBase<GenerateGpuKernels> {
       if (it != kernels.end())
         it->second.push_back(call);
     });
+    FailureOr<MatmulPrecision> precision = matmulPrecisionOf(module);
+    if (failed(precision))
+      return signalPassFailure();
     DeviceModule device(module);
     for (auto &[function, calls] : kernels) {
-      if (failed(KernelGenerator(device, function, calls).generate()))
+      if (failed(KernelGenerator(device, function, calls, *precision).generate()))
         return signalPassFailure();
       for (func::CallOp call : calls)
         call.erase();

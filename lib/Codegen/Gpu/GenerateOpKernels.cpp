@@ -134,7 +134,7 @@ LogicalResult KernelGenerator::generateProduct(linalg::GenericOp op, const Produ
     alignments[matrix] = std::gcd(fact.alignment, offsets[matrix] * bytes);
     isAlone &= fact.isAlone;
   }
-  ProductLaunch launch = ProductLaunch::choose(product, accumulate, alignments, isAlone);
+  ProductLaunch launch = ProductLaunch::choose(product, accumulate, alignments, isAlone, precision);
   kernel = device.lookup(launch.config.name());
   if (!kernel)
     kernel = emitProductKernel(device, function.getLoc(), launch.config);

@@ -22,8 +22,9 @@ class KernelGenerator {
 
 public:
   KernelGenerator(DeviceModule &device, mlir::func::FuncOp function,
-                  llvm::ArrayRef<mlir::func::CallOp> calls)
-      : device(device), function(function), calls(calls), facts(bufferFacts(function, calls)) {}
+                  llvm::ArrayRef<mlir::func::CallOp> calls, MatmulPrecision precision)
+      : device(device), function(function), calls(calls), precision(precision),
+        facts(bufferFacts(function, calls)) {}
 
   LogicalResult generate();
 
@@ -77,6 +78,7 @@ private:
   DeviceModule &device;
   mlir::func::FuncOp function;
   llvm::ArrayRef<mlir::func::CallOp> calls;
+  MatmulPrecision precision;
   llvm::SmallVector<BufferFacts> facts;
   mlir::gpu::GPUFuncOp kernel;
   llvm::SmallVector<MemRefType> scratchTypes; // Of the kernel's last arguments.

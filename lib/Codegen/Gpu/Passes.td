@@ -31,11 +31,13 @@ def GenerateGpuKernels : Pass<"hjx-generate-gpu-kernels", "mlir::ModuleOp"> {
   let description = [{
     Each function with `hjx.kernel` becomes a `gpu.func` of `gpu.module @device` whose
     threads share the iterations of its structured ops (ThreadSchedule.h), each call a
-    `gpu.launch_func`. A reduction with few results and many terms becomes two kernels,
+    `gpu.launch_func`. Products of f16, bf16 and i8, and of f32 where the module has
+    `hjx.matmul_precision = "tf32"`, run on tensor cores. A reduction with few results and many terms becomes two kernels,
     with a buffer of partial results between them.
   }];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::gpu::GPUDialect",
-                           "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect",
+                           "mlir::LLVM::LLVMDialect", "mlir::memref::MemRefDialect",
+                           "mlir::NVVM::NVVMDialect", "mlir::scf::SCFDialect",
                            "mlir::vector::VectorDialect"];
 }
 

@@ -18,8 +18,8 @@
 // every tile shape. Ragged edges load zeros and store nothing.
 //
 // What a configuration fixes is what changes the code; sizes and strides are arguments, so that
-// the layers of a network share a few kernels. Another generator (tensor cores) can take the
-// place of emitProductKernel for the configurations that it knows.
+// the layers of a network share a few kernels. Types that tensor cores multiply have kernels of
+// another kind, see TensorProductKernel.h; what both do around their tiles is in ProductFrame.h.
 #pragma once
 
 #include "lib/Codegen/Structured/Product.h"
@@ -27,10 +27,15 @@
 
 namespace hjx {
 
-/// The part of C that a block, and a thread, computes, and how much of k at a time.
+/// The part of C that a block computes, and how much of k at a time; and which part of it a thread
+/// computes, or a warp where `stages` says that tensor cores do.
 struct ProductTile {
-  int64_t m, n, k, threadM, threadN;
-  int64_t blockSize() const { return (m / threadM) * (n / threadN); }
+  int64_t m, n, k, partM, partN;
+  int64_t stages = 0; ///< Tiles of A and B in shared memory, for tensor cores.
+  bool onTensorCores() const { return stages > 0; }
+  int64_t blockSize() const {
+    return (m / partM) * (n / partN) * (onTensorCores() ? kWarpSize : 1);
+  }
 };
 
 struct ProductKernelConfig {
@@ -59,10 +64,11 @@ struct ProductLaunch {
 
   /// The choice for `product`; `alignments` are the bytes to which A, B and C are aligned.
   static ProductLaunch choose(const Product &product, bool accumulate,
-                              std::array<int64_t, 3> alignments, bool isAlone);
+                              std::array<int64_t, 3> alignments, bool isAlone,
+                              MatmulPrecision precision);
 };
 
-/// Returns the kernel of `config`:
+/// Returns the kernel of `config`, of either kind:
 ///   (A, B, C: memref<?xT, strided<[1], offset: ?>>,
 ///    m, n, k, tiles along m, tiles along n,
 ///    A's strides along m and k, B's along k and n, C's along m and n,

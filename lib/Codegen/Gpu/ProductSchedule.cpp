@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which kernel for which product: tiles, widths of loads, arguments. See ProductKernel.h.
-#include "lib/Codegen/Gpu/ProductKernel.h"
+#include "lib/Codegen/Gpu/TensorProductKernel.h"
 
 #include <numeric>
 
 using namespace mlir;
 using namespace hjx;
 
-/// Tiles from the most reuse to the most blocks. Registers hold threadM * threadN accumulators.
+/// Tiles from the most reuse to the most blocks. Registers hold partM * partN accumulators, a warp's
+/// if on tensor cores.
 static constexpr ProductTile kTiles[] = {
     {128, 128, 8, 8, 8}, {64, 64, 16, 4, 4}, {32, 32, 16, 4, 4}};
+/// For tensor cores, with k in bytes: an mma takes 32 of them.
+static constexpr ProductTile kTensorTiles[] = {{128, 128, 64, 64, 64, 3}, {64, 64, 64, 32, 32, 4}};
 /// About as many blocks as a large device has processors.
 static constexpr int64_t kEnoughBlocks = 128;
 
@@ -18,14 +21,14 @@ static int64_t numTiles(const ProductSizes &sizes, const ProductTile &tile) {
   return llvm::divideCeilSigned(sizes.m, tile.m) * llvm::divideCeilSigned(sizes.n, tile.n);
 }
 
-static ProductTile chooseTile(const ProductSizes &sizes, int64_t batch, bool isWide) {
-  for (const ProductTile &tile : llvm::ArrayRef(kTiles).drop_back()) {
+static ProductTile chooseTile(ArrayRef<ProductTile> tiles, const ProductSizes &sizes, int64_t batch,
+                              llvm::function_ref<bool(const ProductTile &)> isPossible) {
+  for (const ProductTile &tile : tiles.drop_back()) {
     bool fits = sizes.m > tile.m / 2 && sizes.n > tile.n / 2;
-    // Accumulators of 64 bits take two registers.
-    if (fits && numTiles(sizes, tile) * batch >= kEnoughBlocks && !(isWide && tile.threadM > 4))
+    if (fits && numTiles(sizes, tile) * batch >= kEnoughBlocks && isPossible(tile))
       return tile;
   }
-  return kTiles[std::size(kTiles) - 1];
+  return tiles.back();
 }
 
 static std::string typeName(Type type) {
@@ -51,6 +54,8 @@ std::string ProductKernelConfig::name() const {
     os << "_batch" << numBatchLoops;
   if (numSumLoops)
     os << "_sum" << numSumLoops;
+  if (tile.onTensorCores())
+    os << "_mma" << (operandType.isF32() ? "_tf32" : "");
   return name + (accumulate ? "_add" : "") + (isAlone ? "" : "_overlap");
 }
 
@@ -86,7 +91,8 @@ static Width chooseWidth(std::array<int64_t, 2> strides, std::array<int64_t, 2> 
 }
 
 ProductLaunch ProductLaunch::choose(const Product &product, bool accumulate,
-                                    std::array<int64_t, 3> alignments, bool isAlone) {
+                                    std::array<int64_t, 3> alignments, bool isAlone,
+                                    MatmulPrecision precision) {
   const ProductSizes &sizes = product.sizes;
   ProductLaunch launch;
   ProductKernelConfig &config = launch.config;
@@ -120,12 +126,6 @@ ProductLaunch ProductLaunch::choose(const Product &product, bool accumulate,
   for (const BatchLoop &loop : batches)
     numBatches *= loop.size;
 
-  config.tile = chooseTile(sizes, numBatches, config.accumulatorType.getIntOrFloatBitWidth() > 32);
-  const ProductTile &tile = config.tile;
-  config.raggedM = sizes.m % tile.m != 0;
-  config.raggedN = sizes.n % tile.n != 0;
-  config.raggedK = sizes.k % tile.k != 0;
-
   SmallVector<int64_t> lhsOthers, rhsOthers, resultOthers;
   for (const BatchLoop &loop : batches) {
     lhsOthers.push_back(loop.lhs);
@@ -137,22 +137,45 @@ ProductLaunch ProductLaunch::choose(const Product &product, bool accumulate,
     rhsOthers.push_back(loop.rhsStride);
   }
   int64_t bytes = config.operandType.getIntOrFloatBitWidth() / 8;
-  auto most = [&](int64_t elements) {
-    return std::min<int64_t>(16 / bytes, elements / tile.blockSize());
+  auto chooseWidths = [&](int64_t mostLhs, int64_t mostRhs) {
+    Width lhs = chooseWidth({product.lhs.col, product.lhs.row}, {sizes.k, sizes.m}, lhsOthers,
+                            bytes, alignments[0], std::min(16 / bytes, mostLhs));
+    Width rhs = chooseWidth({product.rhs.row, product.rhs.col}, {sizes.k, sizes.n}, rhsOthers,
+                            bytes, alignments[1], std::min(16 / bytes, mostRhs));
+    config.lhsAlongSum = lhs.alongFirst;
+    config.rhsAlongSum = rhs.alongFirst;
+    config.lhsLanes = lhs.lanes;
+    config.rhsLanes = rhs.lanes;
   };
-  Width lhs = chooseWidth({product.lhs.col, product.lhs.row}, {sizes.k, sizes.m}, lhsOthers, bytes,
-                          alignments[0], std::min(most(tile.m * tile.k), tile.k));
-  Width rhs = chooseWidth({product.rhs.row, product.rhs.col}, {sizes.k, sizes.n}, rhsOthers, bytes,
-                          alignments[1], std::min(most(tile.n * tile.k), tile.k));
-  config.lhsAlongSum = lhs.alongFirst;
-  config.rhsAlongSum = rhs.alongFirst;
-  config.lhsLanes = lhs.lanes;
-  config.rhsLanes = rhs.lanes;
+  chooseWidths(16, 16);
+  // Copies into shared memory take a multiple of 4 bytes. What has less goes through registers, of
+  // which single bytes would need too many.
+  bool areCopied = config.lhsLanes * bytes >= 4 && config.rhsLanes * bytes >= 4;
+  if (hasTensorProduct(config, precision) && (areCopied || bytes > 1)) {
+    config.tile = chooseTile(kTensorTiles, sizes, numBatches,
+                             [&](const ProductTile &) { return areCopied; });
+    config.tile.k /= bytes;
+  } else {
+    bool isWide = config.accumulatorType.getIntOrFloatBitWidth() > 32; // Two registers each.
+    config.tile = chooseTile(kTiles, sizes, numBatches,
+                             [&](const ProductTile &tile) { return !isWide || tile.partM <= 4; });
+    auto most = [&](int64_t side) {
+      return std::min(side * config.tile.k / config.tile.blockSize(), config.tile.k);
+    };
+    chooseWidths(most(config.tile.m), most(config.tile.n));
+  }
+  const ProductTile &tile = config.tile;
+  config.raggedM = sizes.m % tile.m != 0;
+  config.raggedN = sizes.n % tile.n != 0;
+  // Copies onto tensor cores look where k ends, always.
+  config.raggedK = !tile.onTensorCores() && sizes.k % tile.k != 0;
+
+  int64_t resultLanes = tile.onTensorCores() ? 2 : 4;
   int64_t resultBytes = config.resultType.getIntOrFloatBitWidth() / 8;
   Width result = chooseWidth({product.result.col, product.result.row}, {sizes.n, sizes.m},
                              resultOthers, resultBytes, alignments[2],
-                             /*most=*/4);
-  config.resultLanes = result.alongFirst && result.lanes == 4 ? 4 : 1;
+                             resultLanes);
+  config.resultLanes = result.alongFirst && result.lanes == resultLanes ? resultLanes : 1;
 
   int64_t tilesM = llvm::divideCeilSigned(sizes.m, tile.m);
   int64_t tilesN = llvm::divideCeilSigned(sizes.n, tile.n);

@@ -9,6 +9,13 @@
 
 namespace hjx {
 
+/// What products of f32 are made of: f32, or on tensor cores f32 rounded to TF32's 10 bits of
+/// mantissa. Sums are f32 in both. Other types know one precision.
+enum class MatmulPrecision { F32, Tf32 };
+
+/// On a module, for all its products: "f32", which holds where it is absent, or "tf32".
+constexpr llvm::StringLiteral kMatmulPrecisionAttr = "hjx.matmul_precision";
+
 /// Element types of C = A * B.
 struct ProductTypes {
   mlir::Type operandType;     ///< of A and B: f16, bf16, f32, f64, i8, i16, i32, i64

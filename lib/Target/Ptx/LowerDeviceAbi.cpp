@@ -3,9 +3,11 @@
 // Kernels as functions of pointers: see Passes.td.
 #include "lib/Target/BarePointers.h"
 #include "lib/Target/Ptx/Ptx.h"
+#include "lib/Target/Ptx/SharedMemory.h"
 
 #include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
 
@@ -15,8 +17,7 @@ namespace hjx {
 
 namespace {
 
-// Vector loads take up to 16 bytes at once.
-constexpr int64_t kSharedAlignment = 16;
+constexpr llvm::StringLiteral kDynamicShared = "hjx_dynamic_shared";
 
 struct LowerDeviceAbi : impl::LowerDeviceAbiBase<LowerDeviceAbi> {
   void runOnOperation() override {
@@ -57,22 +58,36 @@ private:
 
   void placeSharedMemory(ImplicitLocOpBuilder &b, gpu::GPUFuncOp kernel,
                          const BarePointers &pointers) {
+    SharedMemory memory = SharedMemory::of(kernel);
     for (auto [index, attribution] : llvm::enumerate(kernel.getWorkgroupAttributions())) {
       Value buffer = attribution;
       auto type = cast<MemRefType>(buffer.getType());
       auto pointer = cast<LLVM::LLVMPointerType>(pointers.pointerType(type));
-      Type elementType = type.getElementType();
-      auto arrayType = LLVM::LLVMArrayType::get(elementType, type.getNumElements());
-      std::string name = (kernel.getName() + "_shared" + Twine(index)).str();
-      {
-        OpBuilder::InsertionGuard guard(b);
-        b.setInsertionPoint(kernel);
-        LLVM::GlobalOp::create(b, arrayType, /*isConstant=*/false, LLVM::Linkage::Internal, name,
-                               /*value=*/Attribute(), kSharedAlignment, pointer.getAddressSpace());
+      Value address;
+      if (memory.isDynamic()) {
+        declare(kernel, kDynamicShared, b.getI8Type(), 0, LLVM::Linkage::External);
+        Value first = LLVM::AddressOfOp::create(b, pointer, kDynamicShared);
+        auto offset = static_cast<int32_t>(memory.offsets[index]);
+        address = LLVM::GEPOp::create(b, pointer, b.getI8Type(), first, LLVM::GEPArg(offset));
+      } else {
+        std::string name = (kernel.getName() + "_shared" + Twine(index)).str();
+        declare(kernel, name, type.getElementType(), type.getNumElements(),
+                LLVM::Linkage::Internal);
+        address = LLVM::AddressOfOp::create(b, pointer, name);
       }
-      Value address = LLVM::AddressOfOp::create(b, pointer, name);
       buffer.replaceAllUsesWith(pointers.bufferAt(b, type, address));
     }
+  }
+
+  /// Makes sure that there is such an array in shared memory.
+  void declare(gpu::GPUFuncOp kernel, StringRef name, Type elementType, int64_t size,
+               LLVM::Linkage linkage) {
+    if (getOperation().lookupSymbol(name))
+      return;
+    ImplicitLocOpBuilder b(kernel.getLoc(), kernel);
+    constexpr auto kShared = static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared);
+    LLVM::GlobalOp::create(b, LLVM::LLVMArrayType::get(elementType, size), /*isConstant=*/false,
+                           linkage, name, /*value=*/Attribute(), SharedMemory::kAlignment, kShared);
   }
 };
 

@@ -8,6 +8,7 @@
 //   call @hjx_rt_launch(%launcher, 3, 48, 1, 1, 256, 1, 1, 0, %args)
 #include "lib/Target/BarePointers.h"
 #include "lib/Target/Ptx/Ptx.h"
+#include "lib/Target/Ptx/SharedMemory.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -68,8 +69,11 @@ struct LowerLaunches : impl::LowerLaunchesBase<LowerLaunches> {
 private:
   void numberKernels(ModuleOp module) {
     if (gpu::GPUModuleOp device = deviceModule(module))
-      for (auto function : device.getOps<FunctionOpInterface>())
+      for (auto function : device.getOps<FunctionOpInterface>()) {
         numbers.try_emplace(function.getName(), numbers.size());
+        if (auto kernel = dyn_cast<gpu::GPUFuncOp>(*function))
+          sharedBytes[function.getName()] = SharedMemory::of(kernel).dynamicBytes();
+      }
   }
 
   void declareRuntime(ModuleOp module) {
@@ -122,7 +126,7 @@ private:
     for (gpu::KernelDim3 size : {launch.getGridSizeOperandValues(), launch.getBlockSizeOperandValues()})
       for (Value extent : {size.x, size.y, size.z})
         operands.push_back(number(b, extent));
-    operands.push_back(constant(0));
+    operands.push_back(constant(sharedBytes.lookup(launch.getKernelName().getValue())));
     operands.push_back(table);
     LLVM::CallOp::create(b, TypeRange(), kLaunch, operands);
     launch.erase();
@@ -174,7 +178,7 @@ private:
   Type pointer;
   Value launcher;
   Block *frame = nullptr;
-  llvm::StringMap<int64_t> numbers;
+  llvm::StringMap<int64_t> numbers, sharedBytes; // Of kernels; the bytes are of dynamic memory.
 };
 
 } // namespace

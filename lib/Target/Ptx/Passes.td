@@ -12,7 +12,8 @@ def LowerDeviceAbi : Pass<"hjx-lower-device-abi", "mlir::gpu::GPUModuleOp"> {
   let description = [{
     A `gpu.func` becomes a `func.func` whose buffers are bare pointers
     (lib/Target/BarePointers.h); `hjx.threads` keeps the shape of its blocks, for which
-    ptxas then allots registers. Shared memory becomes globals of the device module.
+    ptxas then allots registers. Shared memory becomes globals of the device module, or
+    dynamic where it is more than 48 KiB (lib/Target/Ptx/SharedMemory.h).
   }];
   let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::func::FuncDialect"];
 }

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What every kernel of a matrix product does around its tiles, whichever unit multiplies them: it
+// reads the arguments (ProductKernel.h), finds the tile of its block, and loops over summed axes
+// beside k.
+#pragma once
+
+#include "lib/Codegen/Gpu/ProductKernel.h"
+
+namespace hjx {
+
+/// A or B as a block sees it: a matrix of sides (rows of A, columns of B) times k.
+struct ProductFactor {
+  mlir::Value buffer; ///< Flat.
+  mlir::Value sideStride, sumStride, sideSize;
+  mlir::Value first;     ///< Where this block's part begins, in elements.
+  mlir::Value firstSide; ///< Its first side.
+  int64_t tileSide, lanes;
+  bool alongSum, raggedSide;
+};
+
+class ProductFrame {
+protected:
+  using Value = mlir::Value;
+  using Values = llvm::SmallVector<mlir::Value>;
+
+  /// Emits at the start of `kernel`, whose arguments are those of emitProductKernel.
+  ProductFrame(mlir::gpu::GPUFuncOp kernel, const ProductKernelConfig &config);
+
+  /// Runs `tiles`, which adds the product along k to the accumulators, for each combination of the
+  /// other summed axes.
+  Values emitSum(Values accumulators, llvm::function_ref<Values(Values)> tiles, unsigned depth = 0);
+
+  Value argument(unsigned index) { return kernel.getArgument(index); }
+  Value index(int64_t value) { return k.index(value); }
+  Value add(Value x, Value y) { return mlir::arith::AddIOp::create(b, x, y); }
+  Value mul(Value x, Value y) { return mlir::arith::MulIOp::create(b, x, y); }
+  Value quotient(Value x, int64_t y) { return mlir::arith::DivUIOp::create(b, x, index(y)); }
+  Value remainder(Value x, int64_t y) { return mlir::arith::RemUIOp::create(b, x, index(y)); }
+  Value lessThan(Value x, Value y) {
+    return mlir::arith::CmpIOp::create(b, mlir::arith::CmpIPredicate::ult, x, y);
+  }
+  /// The conjunction of conditions, which are absent where they always hold.
+  Value both(Value x, Value y) {
+    return !x ? y : !y ? x : mlir::arith::AndIOp::create(b, x, y).getResult();
+  }
+  mlir::VectorType vectorOf(mlir::Type type, int64_t lanes) {
+    return mlir::VectorType::get({lanes}, type);
+  }
+  Value zero(mlir::Type type) { return mlir::arith::ConstantOp::create(b, b.getZeroAttr(type)); }
+  int64_t operandBytes() const { return config.operandType.getIntOrFloatBitWidth() / 8; }
+  /// Vectors of a tile that a thread brings.
+  int64_t numChunks(const ProductFactor &factor) const {
+    return factor.tileSide * tile.k / factor.lanes / k.blockSize;
+  }
+  /// How many tiles lie along k.
+  Value numSteps() { return quotient(add(sum, index(tile.k - 1)), tile.k); }
+
+  /// A sum, or a vector of them, as elements of C; and added to elements of C, in the sums' type.
+  Value converted(Value sums);
+  Value total(Value elements, Value sums);
+
+  const ProductKernelConfig &config;
+  const ProductTile &tile;
+  mlir::gpu::GPUFuncOp kernel;
+  KernelBuilder k;
+  mlir::ImplicitLocOpBuilder &b;
+  ProductFactor lhs, rhs;
+  Value m, n, sum;
+  Value firstRow, firstCol;                ///< Of the block's tile of C.
+  Value resultRow, resultCol, resultFirst; ///< Strides of C, and where the tile begins.
+
+private:
+  /// number % radix and number / radix in 32 bits: 64 would take a hundred instructions.
+  Value takeDigit(Value &number, Value radix);
+
+  unsigned firstSumArgument = 0;
+};
+
+} // namespace hjx
