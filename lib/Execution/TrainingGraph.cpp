@@ -315,6 +315,13 @@ absl::StatusOr<OwningOpRef<ModuleOp>> TrainingGraph::program(const std::string &
   return extractFunction(*modules_.at("").module, name, stage);
 }
 
+std::vector<ModuleOp> TrainingGraph::modules() const {
+  std::vector<ModuleOp> modules;
+  for (const auto &[name, loaded] : modules_)
+    modules.push_back(*loaded.module);
+  return modules;
+}
+
 GraphBatch batchOf(const GraphFunction &function) {
   const std::vector<int64_t> &shape = function.arguments[GraphFunction::find(function.arguments, "batch", "inputs")].shape;
   GraphBatch batch;

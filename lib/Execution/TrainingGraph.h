@@ -28,6 +28,9 @@ struct TrainingGraph {
   /// A module of its own whose @main is the function `name`; it must not outlive the graph.
   absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> program(const std::string &name) const;
 
+  /// All that was read: one module, or one of each function.
+  std::vector<mlir::ModuleOp> modules() const;
+
   /// The tensors that live from step to step, in the order of init's results.
   const std::vector<GraphValue> &state() const { return init.results; }
   /// The index in state() of `name`, or -1.

@@ -95,6 +95,7 @@ absl::Status CallCommand::run() {
   HJX_ASSIGN_OR_RETURN(Stage from, stages_.startFrom());
   HJX_ASSIGN_OR_RETURN(LoadedModule loaded, loadModule(file_));
   HJX_ASSIGN_OR_RETURN(mlir::OwningOpRef<mlir::ModuleOp> program, extractFunction(*loaded.module, function_, from));
+  HJX_RETURN_IF_ERROR(stages_.setMatmulPrecision(*program));
   if (stages_.stops())
     return stages_.lower(*program, function_);
   HJX_ASSIGN_OR_RETURN(Target target, stages_.target());
@@ -118,7 +119,7 @@ absl::Status CallCommand::run() {
   FunctionCompileOptions options;
   options.startFrom = from;
   options.dumpDir = stages_.dumpDir(function_);
-  HJX_ASSIGN_OR_RETURN(options.device, stages_.openDevice());
+  HJX_ASSIGN_OR_RETURN(options.device, stages_.openDevice(*program));
   HJX_ASSIGN_OR_RETURN(CompiledFunction compiled, CompiledFunction::compile(std::move(program), function_, options));
   // Buffers of the runtime: compiled code takes their alignment for granted.
   std::vector<Buffer> buffers;

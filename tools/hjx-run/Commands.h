@@ -40,8 +40,12 @@ public:
   std::string dumpDir(const std::string &function) const;
   const std::string &dumpDir() const { return dumpDir_; }
   absl::StatusOr<Target> target() const { return Target::parse(target_); }
-  /// Opens the device to run on; says on standard error which one it is unless it is the processor.
-  absl::StatusOr<Device *> openDevice() const;
+  /// Opens the device to run `program` on; says on standard error, unless it is the processor, which
+  /// one it is and what products of f32 are made of.
+  absl::StatusOr<Device *> openDevice(mlir::ModuleOp program) const;
+
+  /// Makes the products of `program` as precise as --matmul-precision says.
+  absl::Status setMatmulPrecision(mlir::ModuleOp program) const;
 
   /// Reads the graph at `path`, a file or a folder of dumps, at the stage of --start-from.
   absl::StatusOr<TrainingGraph> load(const std::string &path) const;
@@ -57,7 +61,7 @@ public:
 private:
   absl::StatusOr<Stage> stopAfter() const;
 
-  llvm::cl::opt<std::string> startFrom_, stopAfter_, dumpDir_, target_;
+  llvm::cl::opt<std::string> startFrom_, stopAfter_, dumpDir_, target_, matmulPrecision_;
 };
 
 /// One function to compile for a GPU of another machine.

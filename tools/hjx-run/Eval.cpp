@@ -67,7 +67,7 @@ absl::Status EvalCommand::run() {
   GraphProgramOptions options;
   options.step = options.logits = false;
   options.dumpDir = stages_.dumpDir();
-  HJX_ASSIGN_OR_RETURN(options.device, stages_.openDevice());
+  HJX_ASSIGN_OR_RETURN(options.device, stages_.openDevice(graph.modules().front()));
   HJX_ASSIGN_OR_RETURN(std::unique_ptr<GraphProgram> program, GraphProgram::create(graph, options));
   HJX_RETURN_IF_ERROR(program->restore(checkpoint.tensors));
   Batch batch;

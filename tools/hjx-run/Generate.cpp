@@ -70,7 +70,7 @@ absl::Status GenerateCommand::run() {
   GraphProgramOptions options;
   options.step = options.eval = false;
   options.dumpDir = stages_.dumpDir();
-  HJX_ASSIGN_OR_RETURN(options.device, stages_.openDevice());
+  HJX_ASSIGN_OR_RETURN(options.device, stages_.openDevice(graph.modules().front()));
   HJX_ASSIGN_OR_RETURN(std::unique_ptr<GraphProgram> program, GraphProgram::create(graph, options));
   HJX_RETURN_IF_ERROR(program->restore(checkpoint.tensors));
   auto write = [](std::string_view text) {

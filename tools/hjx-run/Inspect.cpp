@@ -29,7 +29,7 @@ absl::Status InspectCommand::run() {
     return stages_.lower(graph, {"init", "step", "eval", "logits"});
   GraphProgramOptions options;
   options.dumpDir = stages_.dumpDir();
-  HJX_ASSIGN_OR_RETURN(options.device, stages_.openDevice());
+  HJX_ASSIGN_OR_RETURN(options.device, stages_.openDevice(graph.modules().front()));
   HJX_ASSIGN_OR_RETURN(std::unique_ptr<GraphProgram> program, GraphProgram::create(graph, options));
   for (const GraphValue &value : graph.state())
     std::printf("%-40s %s\n", value.name.c_str(), describeTensor(value.type, value.shape).c_str());

@@ -3,6 +3,7 @@
 // --target, --start-from, --stop-after and --dump-dir, the same for every command.
 #include "tools/hjx-run/Commands.h"
 
+#include "lib/Codegen/Structured/ProductTypes.h"
 #include "lib/Data/Status.h"
 #include "runtime/Environment.h"
 
@@ -21,22 +22,46 @@ StageFlags::StageFlags(cl::SubCommand &flags)
       dumpDir_("dump-dir", cl::desc("write every stage of every function to <dir>/<function>/<n>-<stage>.mlir"),
                cl::value_desc("dir"), cl::sub(flags)),
       target_("target", cl::desc("cpu, cuda, cuda:1, or with --compile-only ptx:sm_80 or ptx:sm_90"), cl::value_desc("machine"),
-              cl::init("cpu"), cl::sub(flags)) {}
+              cl::init("cpu"), cl::sub(flags)),
+      matmulPrecision_("matmul-precision",
+                       cl::desc("of products of f32 on a GPU: f32, or tf32 for its tensor cores; else what the graph says"),
+                       cl::value_desc("type"), cl::sub(flags)) {}
 
-absl::StatusOr<Device *> StageFlags::openDevice() const {
+absl::StatusOr<Device *> StageFlags::openDevice(mlir::ModuleOp program) const {
   HJX_ASSIGN_OR_RETURN(Target target, this->target());
   HJX_ASSIGN_OR_RETURN(Device * device, target.open());
-  if (device->kind() != DeviceKind::Cpu)
-    std::fprintf(stderr, "device: %s, %s, sm_%d, %.1f GiB\n", device->name().c_str(), device->info().description.c_str(),
-                 device->info().computeCapability, static_cast<double>(device->info().totalBytes) / 0x1p30);
-  else if (defaultBackend() == Backend::Interpreter)
+  if (device->kind() != DeviceKind::Cpu) {
+    auto precision = program->getAttrOfType<mlir::StringAttr>(kMatmulPrecisionAttr);
+    std::fprintf(stderr, "device: %s, %s, sm_%d, %.1f GiB; products of f32 in %s\n", device->name().c_str(),
+                 device->info().description.c_str(), device->info().computeCapability,
+                 static_cast<double>(device->info().totalBytes) / 0x1p30, precision ? precision.str().c_str() : "f32");
+  } else if (defaultBackend() == Backend::Interpreter) {
     std::fprintf(stderr, "device: the reference interpreter, which is slow (HJX_BACKEND)\n");
+  }
   return device;
+}
+
+absl::Status StageFlags::setMatmulPrecision(mlir::ModuleOp program) const {
+  if (matmulPrecision_.getNumOccurrences() == 0)
+    return absl::OkStatus();
+  if (matmulPrecision_ != "f32" && matmulPrecision_ != "tf32")
+    return badInput("--matmul-precision", "f32 or tf32", matmulPrecision_, "products of other types have their own precision");
+  HJX_ASSIGN_OR_RETURN(Target target, this->target());
+  if (target.kind == Target::Kind::Cpu && matmulPrecision_ != "f32")
+    return badInput("--matmul-precision", "f32 on the processor", matmulPrecision_, "only a GPU has another precision");
+  HJX_ASSIGN_OR_RETURN(Stage stage, startFrom());
+  if (stage >= Stage::Kernel)
+    return badInput("--matmul-precision", "a program before the kernel stage", nameOf(stage).str(), "its products are chosen already");
+  program->setAttr(kMatmulPrecisionAttr, mlir::StringAttr::get(program.getContext(), matmulPrecision_));
+  return absl::OkStatus();
 }
 
 absl::StatusOr<TrainingGraph> StageFlags::load(const std::string &path) const {
   HJX_ASSIGN_OR_RETURN(Stage stage, startFrom());
-  return TrainingGraph::load(path, stage);
+  HJX_ASSIGN_OR_RETURN(TrainingGraph graph, TrainingGraph::load(path, stage));
+  for (mlir::ModuleOp module : graph.modules())
+    HJX_RETURN_IF_ERROR(setMatmulPrecision(module));
+  return graph;
 }
 
 absl::StatusOr<Stage> StageFlags::stopAfter() const {

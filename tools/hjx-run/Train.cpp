@@ -293,7 +293,7 @@ absl::Status TrainCommand::run() {
   HJX_ASSIGN_OR_RETURN(Target target, stages_.target());
   if (compileOnly_ && target.kind == Target::Kind::Ptx)
     return writePtx(graph, target.chip);
-  HJX_ASSIGN_OR_RETURN(programOptions.device, stages_.openDevice());
+  HJX_ASSIGN_OR_RETURN(programOptions.device, stages_.openDevice(graph.modules().front()));
   if (compileOnly_) {
     HJX_ASSIGN_OR_RETURN(std::unique_ptr<GraphProgram> program, GraphProgram::create(graph, programOptions));
     std::printf("%s\n%s", describeState(graph).c_str(), program->describeFunctions().c_str());
