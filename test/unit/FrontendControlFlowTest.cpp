@@ -56,6 +56,23 @@ TEST(FrontendControlFlow, LoopsCount) {
   EXPECT_EQ(while_loop([](Array n) { return n < 100; }, [](Array n) { return n + 1; }, Array(0), 7).item<int>(), 7);
 }
 
+TEST(FrontendControlFlow, LoopsThatCompareWithTheirLastValue) {
+  // The body does not read what the condition compares with; with a bound, it is differentiated.
+  using State = std::tuple<Array, Array>;
+  auto root = [](std::optional<int64_t> bound) {
+    return [=](Array a) {
+      return std::get<0>(while_loop([](State s) { return max(abs(std::get<0>(s) - std::get<1>(s))) > 1e-6; },
+                                    [&](State s) { return State(0.5 * (std::get<0>(s) + a / std::get<0>(s)), std::get<0>(s)); },
+                                    State(a, a + 1), bound));
+    };
+  };
+  Array a = array({2.0, 9.0});
+  EXPECT_CLOSE(root(std::nullopt)(a), sqrt(a));
+  EXPECT_CLOSE(root(40)(a), sqrt(a));
+  EXPECT_CLOSE(grad([&](Array a) { return sum(root(40)(a)); })(a), 0.5 / sqrt(a));
+  EXPECT_CLOSE(vmap(grad(root(40)))(a), 0.5 / sqrt(a));
+}
+
 TEST(FrontendControlFlow, BranchesChoose) {
   Array bias = array({10.0, 20.0});
   auto f = [&](Array x) {

@@ -158,7 +158,7 @@ LogicalResult carryInPlace(scf::WhileOp loop) {
   if (condition.getArgs().getTypes() != ValueRange(loop.getBeforeArguments()).getTypes())
     return loop.emitOpError("expected the condition to forward values of the types it takes, got ")
            << condition.getArgs().getTypes() << " and "
-           << ValueRange(loop.getBeforeArguments()).getTypes();
+           << ValueRange(loop.getBeforeArguments()).getTypes() << "; run hjx-align-while first";
   carryInPlace(condition, condition.getArgsMutable(), loop.getBeforeArguments());
   carryInPlace(loop.getYieldOp(), loop.getYieldOp().getResultsMutable(),
                loop.getAfterArguments());

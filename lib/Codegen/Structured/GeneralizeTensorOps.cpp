@@ -4,6 +4,7 @@
 #include "lib/Codegen/Structured/Passes.h"
 
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 
 using namespace mlir;
@@ -36,8 +37,28 @@ void fillSplats(func::FuncOp func) {
   }
 }
 
+/// A choice between two tensors is a branch: one is moved, neither buffer takes over the other. (A
+/// branch without ops was folded to a select.)
+void branchOnSelects(func::FuncOp func) {
+  SmallVector<arith::SelectOp> selects;
+  func.walk([&](arith::SelectOp op) {
+    if (isa<RankedTensorType>(op.getType()) && op.getCondition().getType().isInteger(1))
+      selects.push_back(op);
+  });
+  auto yield = [](Value value) {
+    return [=](OpBuilder &b, Location loc) { scf::YieldOp::create(b, loc, value); };
+  };
+  for (arith::SelectOp op : selects) {
+    OpBuilder b(op);
+    auto branch = scf::IfOp::create(b, op.getLoc(), op.getCondition(), yield(op.getTrueValue()), yield(op.getFalseValue()));
+    op.replaceAllUsesWith(branch.getResult(0));
+    op.erase();
+  }
+}
+
 struct GeneralizeTensorOps : impl::GeneralizeTensorOpsBase<GeneralizeTensorOps> {
   void runOnOperation() override {
+    branchOnSelects(getOperation());
     fillSplats(getOperation());
     RewritePatternSet patterns(&getContext());
     linalg::populateLinalgNamedOpsGeneralizationPatterns(patterns);

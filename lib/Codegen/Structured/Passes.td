@@ -12,10 +12,11 @@ def GeneralizeTensorOps : Pass<"hjx-generalize-tensor-ops", "mlir::func::FuncOp"
   let summary = "Bring structured tensor ops to linalg.generic and slices";
   let description = [{
     Named linalg ops become `linalg.generic`; `tensor.pad` becomes a fill and an
-    `insert_slice`, `tensor.concat` a chain of `insert_slice`. Later passes then
-    meet one structured op and two ways of moving data.
+    `insert_slice`, `tensor.concat` a chain of `insert_slice`; a select between two
+    tensors becomes `scf.if`. Later passes then meet one structured op and two ways
+    of moving data.
   }];
-  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::scf::SCFDialect", "mlir::tensor::TensorDialect"];
 }
 
 def FuseElementwise : Pass<"hjx-fuse-elementwise", "mlir::func::FuncOp"> {
@@ -52,6 +53,14 @@ def FuseRows : Pass<"hjx-fuse-rows", "mlir::ModuleOp"> {
            "Ops join for a buffer of this many elements; on a GPU a scalar that all parameters share "
            "is no reason">,
   ];
+}
+
+def AlignWhile : Pass<"hjx-align-while", "mlir::func::FuncOp"> {
+  let summary = "Let while loops forward to their bodies what they take";
+  let description = [{
+    Bufferisation gives each value that a loop carries one buffer, for its condition and its body.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::tensor::TensorDialect"];
 }
 
 def Bufferize : Pass<"hjx-bufferize", "mlir::ModuleOp"> {

@@ -25,6 +25,7 @@ void hjx::buildToBufferPipeline(OpPassManager &pm, const BufferPipelineOptions &
     pm.addNestedPass<func::FuncOp>(createGeneralizeTensorOps()); // The fills of the last one.
   }
   pm.addPass(createCSEPass());
+  pm.addNestedPass<func::FuncOp>(createAlignWhile());
   pm.addPass(createBufferize());
   pm.addPass(createCSEPass()); // First: a copy between equal views folds away after it.
   pm.addPass(createCanonicalizerPass());

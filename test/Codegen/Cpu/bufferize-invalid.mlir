@@ -33,3 +33,16 @@ func.func @twice(%x: tensor<2xf32> {hjx.alias = 0 : i64}, %y: tensor<2xf32> {hjx
 func.func @other_type(%x: tensor<2xf32> {hjx.alias = 0 : i64}, %y: tensor<3xf32>) -> tensor<3xf32> {
   return %y : tensor<3xf32>
 }
+
+// -----
+
+func.func @not_aligned(%x: tensor<f32>, %c: i1) -> tensor<f32> {
+  // expected-error@+1 {{expected the condition to forward values of the types it takes, got 'tensor<f32>' and 'tensor<f32>', 'tensor<f32>'; run hjx-align-while first}}
+  %r = scf.while (%a = %x, %b = %x) : (tensor<f32>, tensor<f32>) -> tensor<f32> {
+    scf.condition(%c) %a : tensor<f32>
+  } do {
+  ^bb0(%a: tensor<f32>):
+    scf.yield %a, %a : tensor<f32>, tensor<f32>
+  }
+  return %r : tensor<f32>
+}

@@ -53,3 +53,19 @@ func.func @splats(%x: tensor<2xf32>) -> tensor<3xf32> {
   %r = linalg.mul ins(%i, %twos : tensor<3xf32>, tensor<3xf32>) outs(%e : tensor<3xf32>) -> tensor<3xf32>
   return %r : tensor<3xf32>
 }
+
+// -----
+
+// A choice between tensors is a branch; one between numbers stays.
+// CHECK-LABEL: func.func @select
+// CHECK-SAME: (%[[C:.*]]: i1, %[[X:.*]]: tensor<3xf32>, %[[Y:.*]]: tensor<3xf32>
+// CHECK: %[[R:.*]] = scf.if %[[C]] -> (tensor<3xf32>)
+// CHECK-NEXT: scf.yield %[[X]]
+// CHECK: scf.yield %[[Y]]
+// CHECK: arith.select %[[C]], %{{.*}}, %{{.*}} : f32
+// CHECK: return %[[R]]
+func.func @select(%c: i1, %x: tensor<3xf32>, %y: tensor<3xf32>, %a: f32, %b: f32) -> (tensor<3xf32>, f32) {
+  %r = arith.select %c, %x, %y : tensor<3xf32>
+  %s = arith.select %c, %a, %b : f32
+  return %r, %s : tensor<3xf32>, f32
+}
