@@ -3,6 +3,8 @@
 // Bounds and alignment, and the words of what is found; see the header.
 #include "runtime/ptxsim/Access.h"
 
+#include "runtime/ptxsim/Cluster.h"
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
@@ -35,7 +37,8 @@ void loadExtraAddresses(const Instruction &i, const Warp &w, unsigned which, uin
 
 static Space spaceOf(uint64_t generic) {
   switch (generic / kWindowBytes) {
-  case kSharedWindow / kWindowBytes: return Space::Shared;
+  case kSharedWindow / kWindowBytes:
+    return generic % kWindowBytes >> kRankShift ? Space::Cluster : Space::Shared;
   case kLocalWindow / kWindowBytes: return Space::Local;
   case kParamWindow / kWindowBytes: return Space::Param;
   default: return Space::Global;
@@ -156,6 +159,32 @@ static bool resolveGlobal(Warp &w, unsigned size, AccessKind kind, Access &acces
   return true;
 }
 
+// Blocks of a cluster have clocks of their own: races between them are not looked for.
+static bool resolveCluster(Warp &w, unsigned size, AccessKind kind, Access &access) {
+  access.allocation = nullptr;
+  access.isContiguous = access.isUniform = false;
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    access.at[lane] = w.block->shared.data();
+    if (!(w.exec >> lane & 1))
+      continue;
+    uint64_t offset = access.address[lane];
+    Block *block = locateShared(w, lane, Space::Cluster, size, kind, offset);
+    if (!block)
+      return false;
+    access.at[lane] = block->shared.data() + offset;
+  }
+  return true;
+}
+
+void noteClusterWrite(Warp &w, unsigned size, const Access &access) {
+  for (Mask left = w.exec; left; left &= left - 1) {
+    unsigned lane = __builtin_ctz(left);
+    uint64_t offset = access.address[lane];
+    if (Block *block = locateShared(w, lane, Space::Cluster, size, AccessKind::Write, offset))
+      block->shared.setWritten(offset, size);
+  }
+}
+
 bool resolve(Warp &w, Space space, unsigned size, AccessKind kind, Access &access) {
   const Launch &launch = *w.block->launch;
   if (launch.checks) {
@@ -169,6 +198,8 @@ bool resolve(Warp &w, Space space, unsigned size, AccessKind kind, Access &acces
   }
   if (space == Space::Global || space == Space::Const)
     return resolveGlobal(w, size, kind, access);
+  if (space == Space::Cluster)
+    return resolveCluster(w, size, kind, access);
   uint8_t *base = nullptr;
   uint64_t bytes = 0, stride = 0;
   if (space == Space::Shared) {

@@ -49,6 +49,9 @@ const Allocation *findGlobal(Warp &w, unsigned lane, uint64_t address, unsigned 
 /// False after a finding, unless `address` is a multiple of `align`.
 bool checkAlignment(Warp &w, unsigned lane, uint64_t address, unsigned align, AccessKind kind);
 
+/// A store to shared memory of the cluster: the bytes are written now.
+void noteClusterWrite(Warp &w, unsigned sizeBytes, const Access &access);
+
 /// Findings of shared-memory checks.
 void describeConflict(Warp &w, unsigned lane, uint64_t offset, unsigned sizeBytes, AccessKind kind,
                       const SharedMemory::Conflict &conflict);

@@ -12,15 +12,29 @@ namespace hjx::ptxsim {
 
 static constexpr uint64_t kTurn = 20000; ///< instructions
 
-void Block::start(const Launch &newLaunch, uint64_t linearIndex) {
+static std::array<uint32_t, 3> positionOf(uint64_t index, const std::array<uint32_t, 3> &shape) {
+  return {uint32_t(index % shape[0]), uint32_t(index / shape[0] % shape[1]),
+          uint32_t(index / shape[0] / shape[1])};
+}
+
+void Block::start(const Launch &newLaunch, uint64_t clusterIndex, uint32_t newRank, Block *blocks) {
   launch = &newLaunch;
+  rank = newRank;
+  cluster.clear();
+  for (uint32_t other = 0; other < launch->clusterSize(); ++other)
+    cluster.push_back(blocks + other);
   const Kernel &kernel = launch->kernel;
-  index = {uint32_t(linearIndex % launch->grid[0]),
-           uint32_t(linearIndex / launch->grid[0] % launch->grid[1]),
-           uint32_t(linearIndex / launch->grid[0] / launch->grid[1])};
+  std::array<uint32_t, 3> within = positionOf(rank, launch->cluster), clusters;
+  for (unsigned axis = 0; axis < 3; ++axis)
+    clusters[axis] = launch->grid[axis] / launch->cluster[axis];
+  std::array<uint32_t, 3> position = positionOf(clusterIndex, clusters);
+  for (unsigned axis = 0; axis < 3; ++axis)
+    index[axis] = position[axis] * launch->cluster[axis] + within[axis];
   uint32_t numThreads = launch->numThreads(), numWarps = (numThreads + 31) / 32;
   shared.reset(launch->sharedBytes(), kernel.sharedGranule, numWarps);
   barriers = {};
+  mbarriers.clear();
+  clusterJoined = {};
   finding.reset();
   // Rows are as wide as the widest vector unit.
   constexpr size_t kAlign = 64;
@@ -42,6 +56,15 @@ void Block::start(const Launch &newLaunch, uint64_t linearIndex) {
     warp.frames.clear();
     warp.copies.clear();
     warp.copyGroups = {};
+    warp.bulkGroups.clear();
+    warp.openBulkCopy = warp.waitsFor = kNever;
+    warp.initFence = warp.clusterArrivals = 0;
+    warp.matrix = MatrixWork();
+    if (kernel.usesWgmma) {
+      warp.matrix.written.resize(kernel.registerFileBytes / 64);
+      warp.matrix.inFlight.resize(kernel.registerFileBytes / 64);
+      warp.matrix.sums.resize(kernel.registerFileBytes / 64);
+    }
     warp.local = locals.data() + uint64_t(kernel.localBytes) * 32 * w;
     warp.block = this;
     warp.lastAllocations = {};
@@ -57,8 +80,8 @@ void Block::initSpecials(Warp &warp) {
     for (uint32_t lane = 0; lane < 32; ++lane) {
       uint32_t thread = warp.index * 32 + lane;
       const std::array<uint32_t, 3> &block = launch->block;
-      const std::array<uint32_t, 3> position = {thread % block[0], thread / block[0] % block[1],
-                                                thread / block[0] / block[1]};
+      const std::array<uint32_t, 3> position = positionOf(thread, block);
+      const std::array<uint32_t, 3> within = positionOf(rank, launch->cluster);
       uint32_t value = 0;
       if (absl::StartsWith(name, "%tid"))
         value = position[axis];
@@ -68,6 +91,18 @@ void Block::initSpecials(Warp &warp) {
         value = index[axis];
       else if (absl::StartsWith(name, "%nctaid"))
         value = launch->grid[axis];
+      else if (absl::StartsWith(name, "%cluster_ctaid."))
+        value = within[axis];
+      else if (absl::StartsWith(name, "%cluster_nctaid."))
+        value = launch->cluster[axis];
+      else if (absl::StartsWith(name, "%clusterid"))
+        value = index[axis] / launch->cluster[axis];
+      else if (absl::StartsWith(name, "%nclusterid"))
+        value = launch->grid[axis] / launch->cluster[axis];
+      else if (name == "%cluster_ctarank")
+        value = rank;
+      else if (name == "%cluster_nctarank")
+        value = launch->clusterSize();
       else if (name == "%laneid")
         value = lane;
       else if (name == "%warpid")
@@ -93,7 +128,34 @@ void Block::initSpecials(Warp &warp) {
   }
 }
 
-void Block::runWarp(Warp &warp) {
+// While wgmma works, the registers of its operands belong to it.
+static bool trackRegisters(const Instruction &i, Warp &w) {
+  MatrixWork &work = w.matrix;
+  auto use = [&](Slot slot, bool writes) {
+    if (slot == kNoSlot || slot & kConstantBit)
+      return true;
+    if (work.inFlight[slot / 64] > work.groupsDone) {
+      w.fail(Finding::Kind::LaunchFailed, __builtin_ctz(w.exec),
+             absl::StrCat(writes ? "writes" : "reads", " a register that a wgmma.mma_async in flight uses: "
+                          "wgmma.commit_group and wait_group come first"));
+      return false;
+    }
+    if (writes)
+      work.written[slot / 64] = work.numFences + 1;
+    return true;
+  };
+  bool good = true;
+  for (Slot slot : i.dst)
+    good = good && use(slot, true);
+  for (Slot slot : i.src)
+    good = good && use(slot, false);
+  const Slot *list = w.list(i);
+  for (unsigned k = 0; k < i.numListed; ++k)
+    good = good && use(list[k], k < i.numListedResults);
+  return good;
+}
+
+template <bool tracksRegisters> void Block::runWarp(Warp &warp) {
   const Instruction *code = launch->kernel.code.data();
   warp.state = Warp::State::Running;
   for (uint64_t step = 0; step < kTurn; ++step) {
@@ -108,11 +170,14 @@ void Block::runWarp(Warp &warp) {
       if (!warp.exec)
         continue;
     }
+    if (tracksRegisters && !instruction.isWgmma && !trackRegisters(instruction, warp))
+      return;
     instruction.run(instruction, warp);
     if (warp.state != Warp::State::Running || finding)
       return;
   }
   warp.state = Warp::State::Yielded;
+  warp.waitsFor = kNever;
 }
 
 bool Block::releaseBarriers() {
@@ -140,6 +205,7 @@ bool Block::releaseBarriers() {
       warp.state = Warp::State::Running;
     }
     shared.release();
+    ++events;
     barrier = Barrier();
     released = true;
   }
@@ -151,25 +217,87 @@ void Block::reportDeadlock() {
     if (warp.state == Warp::State::AtBarrier)
       return warp.fail(Finding::Kind::LaunchFailed, -1,
                        "waits at this barrier for threads that never arrive");
+  // Others may wait for a warp that waits for bytes: that one is nearest to the cause.
+  Warp *chosen = nullptr;
+  for (Warp &warp : warps)
+    if (warp.state != Warp::State::Exited && warp.waitsFor != kNever &&
+        (!chosen || (lacksBytes(*this, warp.waitsFor) && !lacksBytes(*this, chosen->waitsFor))))
+      chosen = &warp;
+  if (chosen)
+    chosen->fail(Finding::Kind::LaunchFailed, -1, describeWait(*this, chosen->waitsFor));
 }
 
-void Block::run() {
-  for (;;) {
-    bool progress = false, all = true;
-    for (Warp &warp : warps) {
-      if (warp.state == Warp::State::Running || warp.state == Warp::State::Yielded) {
-        runWarp(warp);
-        progress = true;
-        if (finding)
-          return;
-      }
-      all &= warp.state == Warp::State::Exited;
+// Shared memory goes to another block when the last warp ends, whoever still reads it; and four
+// warps that do wgmma together do the same.
+void Block::checkEnd() {
+  if (!launch->checks)
+    return;
+  for (Warp &warp : warps) {
+    if (warp.openBulkCopy != kNever) {
+      warp.current = warp.openBulkCopy;
+      return warp.fail(Finding::Kind::LaunchFailed, -1,
+                       "the block ends and nothing has waited for this copy to read its source: "
+                       "cp.async.bulk.commit_group and wait_group.read do");
     }
-    if (all)
-      return;
-    if (!releaseBarriers() && !progress)
-      return reportDeadlock();
+    if (Warp &first = warps[warp.index / 4 * 4]; warp.matrix.numStarted != first.matrix.numStarted) {
+      warp.current = std::max(warp.matrix.lastInstruction, first.matrix.lastInstruction);
+      return warp.fail(Finding::Kind::LaunchFailed, -1,
+                       absl::StrCat("of a warpgroup, this warp executed ", warp.matrix.numStarted,
+                                    " wgmma.mma_async and warp ", first.index, " ",
+                                    first.matrix.numStarted));
+    }
   }
+}
+
+void Block::runRound(Round &round) {
+  for (Warp &warp : warps) {
+    if (warp.state == Warp::State::Running || warp.state == Warp::State::Yielded) {
+      launch->kernel.usesWgmma && launch->checks ? runWarp<true>(warp) : runWarp<false>(warp);
+      round.progress = true;
+      if (finding)
+        return;
+    }
+    round.allEnded &= warp.state == Warp::State::Exited;
+    round.allWait &= warp.state == Warp::State::Exited || warp.state == Warp::State::AtBarrier ||
+                     warp.waitsFor != kNever;
+  }
+  round.progress |= releaseBarriers();
+}
+
+// A warp that asks an mbarrier in vain has had its turn. When nobody does anything else, and
+// nothing happens for this many rounds, nothing will.
+static constexpr unsigned kRoundsInVain = 1000;
+
+void Block::run(std::vector<Block> &cluster) {
+  auto countEvents = [&] {
+    uint64_t sum = 0;
+    for (const Block &block : cluster)
+      sum += block.events;
+    return sum;
+  };
+  uint64_t lastEvents = countEvents();
+  unsigned inVain = 0;
+  for (;;) {
+    Round round;
+    for (Block &block : cluster) {
+      block.runRound(round);
+      if (block.finding)
+        return;
+    }
+    if (round.allEnded)
+      break;
+    uint64_t events = countEvents();
+    inVain = round.allWait && events == lastEvents ? inVain + 1 : 0;
+    lastEvents = events;
+    if (round.progress && inVain <= kRoundsInVain)
+      continue;
+    for (Block &block : cluster)
+      if (!block.finding)
+        block.reportDeadlock();
+    return;
+  }
+  for (Block &block : cluster)
+    block.checkEnd();
 }
 
 } // namespace hjx::ptxsim

@@ -293,7 +293,10 @@ Slot KernelDecoder::specialSlot(const std::string &name) {
       "%tid.x", "%tid.y", "%tid.z", "%ntid.x", "%ntid.y", "%ntid.z", "%ctaid.x", "%ctaid.y",
       "%ctaid.z", "%nctaid.x", "%nctaid.y", "%nctaid.z", "%laneid", "%warpid", "%nwarpid",
       "%lanemask_eq", "%lanemask_lt", "%lanemask_le", "%lanemask_gt", "%lanemask_ge",
-      "%dynamic_smem_size", "%total_smem_size"};
+      "%dynamic_smem_size", "%total_smem_size", "%cluster_ctaid.x", "%cluster_ctaid.y",
+      "%cluster_ctaid.z", "%cluster_nctaid.x", "%cluster_nctaid.y", "%cluster_nctaid.z",
+      "%clusterid.x", "%clusterid.y", "%clusterid.z", "%nclusterid.x", "%nclusterid.y",
+      "%nclusterid.z", "%cluster_ctarank", "%cluster_nctarank"};
   for (const SpecialRow &special : kernel.specials)
     if (special.name == name)
       return special.slot;
@@ -442,7 +445,8 @@ void KernelDecoder::decodeFunction(const Function &function) {
   static constexpr bool (*groups[])(InstructionDecoder &) = {
       decodeMemory, decodeFloat, decodeHalf, decodeInteger, decodeCompare,
       decodeConvert, decodeWarp, decodeAtomic, decodeMatrix, decodeMma,
-      decodeAsyncCopy, decodeControl};
+      decodeBulk, decodeMBarrier, decodeAsyncCopy,
+      decodeCluster, decodeWgmma, decodeControl};
   starts[&function] = kernel.code.size();
   meetings = findMeetingPoints(function);
   std::vector<uint32_t> begins;
@@ -490,6 +494,7 @@ absl::StatusOr<Kernel> KernelDecoder::run(const Function &function) {
   kernel.name = function.name;
   kernel.requiredBlock = function.requiredBlock;
   kernel.largestBlock = function.largestBlock;
+  kernel.requiredCluster = function.requiredCluster;
   std::vector<const Function *> path;
   collect(function, path);
   if (status.ok())

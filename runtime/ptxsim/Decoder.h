@@ -110,6 +110,10 @@ bool decodeWarp(InstructionDecoder &d);
 bool decodeMatrix(InstructionDecoder &d);
 bool decodeMma(InstructionDecoder &d);
 bool decodeAsyncCopy(InstructionDecoder &d);
+bool decodeBulk(InstructionDecoder &d);
+bool decodeCluster(InstructionDecoder &d);
+bool decodeMBarrier(InstructionDecoder &d);
+bool decodeWgmma(InstructionDecoder &d);
 bool decodeControl(InstructionDecoder &d);
 
 } // namespace hjx::ptxsim

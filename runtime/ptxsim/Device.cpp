@@ -185,10 +185,35 @@ static absl::Status checkShape(const Device &device, const LoadedFunction &funct
   return absl::OkStatus();
 }
 
+static absl::Status checkCluster(const Device &device, const Kernel &kernel,
+                                 const std::array<uint32_t, 3> &grid,
+                                 const std::array<uint32_t, 3> &cluster) {
+  auto refuse = [&](auto... words) {
+    return absl::InvalidArgumentError(absl::StrCat("kernel '", kernel.name, "': ", words...));
+  };
+  if (kernel.requiredCluster[0] && kernel.requiredCluster != cluster)
+    return refuse("expected the cluster ", print(kernel.requiredCluster),
+                  " that .reqnctapercluster demands, got ", print(cluster));
+  uint64_t size = volume(cluster);
+  if (size == 1)
+    return absl::OkStatus();
+  if (device.settings.computeCapability < 90)
+    return refuse("clusters need a device of compute capability 9.0");
+  if (size < 1 || size > 8)
+    return refuse("expected a cluster of 1 to 8 blocks, got ", print(cluster));
+  for (unsigned axis = 0; axis < 3; ++axis)
+    if (grid[axis] % cluster[axis])
+      return refuse("expected a grid of whole clusters ", print(cluster), ", got ", print(grid));
+  return absl::OkStatus();
+}
+
 absl::Status Device::launch(LoadedFunction &function, std::array<uint32_t, 3> grid,
                             std::array<uint32_t, 3> block, uint32_t sharedBytes,
-                            void **arguments) {
+                            void **arguments, std::array<uint32_t, 3> cluster) {
   const Kernel &kernel = function.kernel;
+  if (!cluster[0])
+    cluster = kernel.requiredCluster[0] ? kernel.requiredCluster : std::array<uint32_t, 3>{1, 1, 1};
+  HJX_RETURN_IF_ERROR(checkCluster(*this, kernel, grid, cluster));
   HJX_RETURN_IF_ERROR(checkShape(*this, function, grid, block, sharedBytes));
   if (!arguments && !kernel.params.empty())
     return absl::InvalidArgumentError(absl::StrCat("kernel '", kernel.name, "': expected ",
@@ -202,43 +227,49 @@ absl::Status Device::launch(LoadedFunction &function, std::array<uint32_t, 3> gr
                                                      " is a null pointer"));
     std::memcpy(params.data() + param.offset, arguments[index], param.sizeBytes);
   }
-  run(Launch{kernel, memory, grid, block, sharedBytes, params.data(), settings.checks});
+  run(Launch{kernel, memory, grid, block, sharedBytes, params.data(), settings.checks,
+             cluster});
   return absl::OkStatus();
 }
 
-// Blocks are handed out in order, and none behind one with a finding: whatever the number of
+// Clusters are handed out in order, and none behind one with a finding: whatever the number of
 // threads, the finding of the first block that has one is reported.
 void Device::run(const Launch &launch) {
   struct Job {
     const Launch &launch;
-    std::vector<Block> &workers;
-    uint64_t numBlocks;
+    std::vector<std::vector<Block>> &workers;
     std::atomic<uint64_t> next = 0, end;
     std::mutex mutex;
-    uint64_t faultyBlock;
+    uint64_t faulty;
     std::optional<Finding> finding;
   };
-  uint64_t numBlocks = volume(launch.grid);
-  Job job{launch, workers, numBlocks, 0, numBlocks, {}, numBlocks, {}};
+  uint64_t numClusters = volume(launch.grid) / launch.clusterSize();
+  Job job{launch, workers, 0, numClusters, {}, numClusters, {}};
   auto body = [](void *env, int64_t begin, int64_t end) {
     auto &job = *static_cast<Job *>(env);
     for (int64_t worker = begin; worker < end; ++worker) {
-      Block &block = job.workers[worker];
+      std::vector<Block> &cluster = job.workers[worker];
+      cluster.resize(job.launch.clusterSize());
       for (uint64_t index; (index = job.next.fetch_add(1)) < job.end.load();) {
-        block.start(job.launch, index);
-        block.run();
-        if (!block.finding)
+        for (uint32_t rank = 0; rank < cluster.size(); ++rank)
+          cluster[rank].start(job.launch, index, rank, cluster.data());
+        Block::run(cluster);
+        const Block *faulty = nullptr;
+        for (const Block &block : cluster)
+          if (block.finding && !faulty)
+            faulty = &block;
+        if (!faulty)
           continue;
         std::lock_guard lock(job.mutex);
-        if (index < job.faultyBlock) {
-          job.faultyBlock = index;
+        if (index < job.faulty) {
+          job.faulty = index;
           job.end = index;
-          job.finding = block.finding;
+          job.finding = faulty->finding;
         }
       }
     }
   };
-  pool.parallelFor(body, &job, std::min<uint64_t>(workers.size(), numBlocks), 1);
+  pool.parallelFor(body, &job, std::min<uint64_t>(workers.size(), numClusters), 1);
   if (!job.finding)
     return;
   finding = job.finding;

@@ -57,10 +57,12 @@ public:
   bool isLoaded(const LoadedModule *module) const;
   bool isLoaded(const LoadedFunction *function) const;
 
+  /// `cluster`: blocks; zeros: what the kernel demands, or one.
   /// Errors: InvalidArgument, when the shape or the arguments cannot be launched. A fault in the
   /// kernel is no error here: see `fault`.
   absl::Status launch(LoadedFunction &function, std::array<uint32_t, 3> grid,
-                      std::array<uint32_t, 3> block, uint32_t sharedBytes, void **arguments);
+                      std::array<uint32_t, 3> block, uint32_t sharedBytes, void **arguments,
+                      std::array<uint32_t, 3> cluster = {0, 0, 0});
 
   /// The first finding; after it the device executes nothing until `reset`.
   const std::optional<Finding> &fault() const { return finding; }
@@ -72,7 +74,7 @@ private:
   std::vector<std::unique_ptr<LoadedModule>> modules;
   std::optional<Finding> finding;
   ThreadPool pool;
-  std::vector<Block> workers;
+  std::vector<std::vector<Block>> workers; ///< each a cluster
 };
 
 } // namespace hjx::ptxsim

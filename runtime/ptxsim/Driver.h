@@ -8,6 +8,8 @@
 #include "runtime/ptxsim/Device.h"
 
 #include <chrono>
+#include <functional>
+#include <memory>
 #include <mutex>
 #include <set>
 
@@ -22,10 +24,28 @@ using CUdeviceptr = unsigned long long;
 using CUcontext = void *;
 using CUmodule = LoadedModule *;
 using CUfunction = LoadedFunction *;
-struct Stream {};
+struct Stream;
+/// What a stream records instead of executing it, with the streams that take part: those that were
+/// forked from the first one by an event, and must have come back to it at the end.
+struct Graph;
+struct Capture {
+  std::unique_ptr<Graph> graph;
+  Stream *origin;
+  std::set<Stream *> unjoined;
+  bool isBroken = false;
+};
+struct Stream {
+  std::shared_ptr<Capture> capture; ///< null: what is put into the stream is executed
+  std::set<Stream *> joined;        ///< whose work up to now comes before what the stream does next
+};
 struct Event {
   bool isRecorded = false;
   std::chrono::steady_clock::time_point time;
+  std::shared_ptr<Capture> capture;
+  std::set<Stream *> covers; ///< in a capture: whose work comes before the event
+};
+struct MemoryPool {
+  std::map<int, uint64_t> attributes;
 };
 using CUstream = Stream *;
 using CUevent = Event *;
@@ -53,9 +73,36 @@ enum : CUresult {
   NoBinaryForGpu = 209,
   InvalidPtx = 218,
   InvalidHandle = 400,
+  IllegalState = 401,
   NotFound = 500,
   NotReady = 600,
   NotSupported = 801,
+  CaptureUnsupported = 900,
+  CaptureInvalidated = 901,
+  CaptureUnmatched = 903,
+  CaptureUnjoined = 904,
+  GraphUpdateFailure = 910,
+};
+
+/// A piece of recorded work. Of a kernel, everything may be changed later.
+struct KernelNode {
+  CUfunction function = nullptr;
+  std::array<uint32_t, 3> grid, block, cluster;
+  unsigned sharedBytes;
+  std::vector<std::vector<uint8_t>> arguments;
+};
+struct GraphNode {
+  int type; ///< CUgraphNodeType: 0 kernel, 1 copy, 2 fill
+  std::function<CUresult()> work;
+  KernelNode kernel;
+  uint64_t id; ///< the same in a graph and in what is instantiated from it
+  std::vector<void *> argumentPointers = {}; ///< what cuGraphKernelNodeGetParams handed out
+};
+struct Graph {
+  std::vector<std::unique_ptr<GraphNode>> nodes;
+};
+struct GraphExec {
+  std::vector<GraphNode> nodes;
 };
 
 /// All that the library holds. Never destroyed: a program may call the driver while it exits.
@@ -64,6 +111,10 @@ struct State {
   std::unique_ptr<Device> device; ///< null before cuInit
   std::set<Stream *> streams;
   std::set<Event *> events;
+  std::set<Graph *> graphs;
+  std::set<GraphExec *> graphExecs;
+  std::set<MemoryPool *> pools;
+  MemoryPool defaultPool, *currentPool = &defaultPool;
   std::map<void *, std::unique_ptr<char[]>> hostMemory;
   std::map<CUresult, std::string> details; ///< whole strings, for cuGetErrorString
   bool hasDetail = false;                  ///< the call in progress left one
@@ -98,5 +149,20 @@ template <typename Body> CUresult initialized(Body body) {
 
 /// 0, the handles of the legacy and the per-thread default stream, or one that was made.
 bool isStream(CUstream stream);
+
+/// The capture that a stream takes part in, or null.
+inline Capture *captureOf(CUstream stream) {
+  return isStream(stream) && reinterpret_cast<uintptr_t>(stream) > 2 ? stream->capture.get() : nullptr;
+}
+/// Adds work to the graph that a stream records.
+CUresult record(CUstream stream, int type, std::function<CUresult()> work, KernelNode kernel = {});
+
+/// Does the work now, or records it.
+template <typename Work> CUresult enqueue(CUstream stream, int type, Work work) {
+  std::lock_guard lock(state().mutex);
+  return captureOf(stream) ? record(stream, type, work) : work();
+}
+
+CUresult runKernel(const KernelNode &kernel);
 
 } // namespace hjx::ptxsim::driver

@@ -89,11 +89,6 @@ HJX_CUDA_API cuMemFree_v2(CUdeviceptr pointer) {
   });
 }
 
-HJX_CUDA_API cuMemAllocAsync(CUdeviceptr *pointer, size_t sizeBytes, CUstream) {
-  return cuMemAlloc_v2(pointer, sizeBytes);
-}
-HJX_CUDA_API cuMemFreeAsync(CUdeviceptr pointer, CUstream) { return cuMemFree_v2(pointer); }
-
 HJX_CUDA_API cuMemGetInfo_v2(size_t *freeBytes, size_t *totalBytes) {
   return guarded([&](Device &device) {
     *totalBytes = device.memory.total();
@@ -128,32 +123,34 @@ HJX_CUDA_API cuMemFreeHost(void *pointer) {
   return initialized([&](Device &) { return state().hostMemory.erase(pointer) ? Success : InvalidValue; });
 }
 
-HJX_CUDA_API cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t sizeBytes, CUstream) {
-  return copyToDevice(to, from, sizeBytes);
+HJX_CUDA_API cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t sizeBytes,
+                                  CUstream stream) {
+  return enqueue(stream, 1, [=] { return copyToDevice(to, from, sizeBytes); });
 }
 HJX_CUDA_API cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t sizeBytes) {
   return copyToDevice(to, from, sizeBytes);
 }
-HJX_CUDA_API cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t sizeBytes, CUstream) {
-  return copyToHost(to, from, sizeBytes);
+HJX_CUDA_API cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t sizeBytes, CUstream stream) {
+  return enqueue(stream, 1, [=] { return copyToHost(to, from, sizeBytes); });
 }
 HJX_CUDA_API cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t sizeBytes) {
   return copyToHost(to, from, sizeBytes);
 }
-HJX_CUDA_API cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t sizeBytes, CUstream) {
-  return copyOnDevice(to, from, sizeBytes);
+HJX_CUDA_API cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t sizeBytes,
+                                  CUstream stream) {
+  return enqueue(stream, 1, [=] { return copyOnDevice(to, from, sizeBytes); });
 }
 HJX_CUDA_API cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t sizeBytes) {
   return copyOnDevice(to, from, sizeBytes);
 }
-HJX_CUDA_API cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count, CUstream) {
-  return fill(to, &value, 1, count);
+HJX_CUDA_API cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count, CUstream stream) {
+  return enqueue(stream, 2, [=] { return fill(to, &value, 1, count); });
 }
 HJX_CUDA_API cuMemsetD8_v2(CUdeviceptr to, unsigned char value, size_t count) {
   return fill(to, &value, 1, count);
 }
-HJX_CUDA_API cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t count, CUstream) {
-  return fill(to, &value, 4, count);
+HJX_CUDA_API cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t count, CUstream stream) {
+  return enqueue(stream, 2, [=] { return fill(to, &value, 4, count); });
 }
 HJX_CUDA_API cuMemsetD32_v2(CUdeviceptr to, unsigned value, size_t count) {
   return fill(to, &value, 4, count);

@@ -50,7 +50,7 @@ CUresult loadModule(CUmodule *module, const void *image, unsigned numOptions, co
 
 CUresult launchKernel(CUfunction function, std::array<uint32_t, 3> grid,
                       std::array<uint32_t, 3> block, unsigned sharedBytes, CUstream stream,
-                      void **arguments, void **extra) {
+                      void **arguments, void **extra, std::array<uint32_t, 3> cluster = {0, 0, 0}) {
   return guarded([&](Device &device) -> CUresult {
     if (!device.isLoaded(function) || !isStream(stream))
       return InvalidHandle;
@@ -73,12 +73,32 @@ CUresult launchKernel(CUfunction function, std::array<uint32_t, 3> grid,
         unpacked.push_back(buffer + param.offset);
       arguments = unpacked.data();
     }
-    absl::Status status = device.launch(*function, grid, block, sharedBytes, arguments);
+    if (captureOf(stream)) {
+      KernelNode node{function, grid, block, cluster, sharedBytes, {}};
+      for (size_t index = 0; index < kernel.params.size(); ++index) {
+        if (!arguments || !arguments[index])
+          return fail(InvalidValue, absl::StrCat("kernel '", kernel.name, "': argument ", index, " of ",
+                                                 kernel.params.size(), " is a null pointer"));
+        const auto *bytes = static_cast<const uint8_t *>(arguments[index]);
+        node.arguments.emplace_back(bytes, bytes + kernel.params[index].sizeBytes);
+      }
+      return record(stream, 0, {}, std::move(node));
+    }
+    absl::Status status = device.launch(*function, grid, block, sharedBytes, arguments, cluster);
     return status.ok() ? CUresult(Success) : fail(InvalidValue, std::string(status.message()));
   });
 }
 
 } // namespace
+
+CUresult driver::runKernel(const KernelNode &node) {
+  std::vector<void *> arguments;
+  for (const std::vector<uint8_t> &argument : node.arguments)
+    arguments.push_back(const_cast<uint8_t *>(argument.data()));
+  arguments.push_back(nullptr);
+  return launchKernel(node.function, node.grid, node.block, node.sharedBytes, nullptr,
+                      arguments.data(), nullptr, node.cluster);
+}
 
 HJX_CUDA_API cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned numOptions,
                                 int *options, void **values) {
@@ -181,17 +201,14 @@ HJX_CUDA_API cuLaunchKernel(CUfunction function, unsigned gridX, unsigned gridY,
 
 HJX_CUDA_API cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **arguments,
                               void **extra) {
-  for (unsigned index = 0; index < config->numAttributes; ++index) {
-    // CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4; the others change when, not what.
-    const CUlaunchAttribute &attribute = config->attributes[index];
-    if (attribute.id == 4 && attribute.value[0] * attribute.value[1] * attribute.value[2] != 1) {
-      std::lock_guard lock(state().mutex);
-      return fail(NotSupported, "the simulated device has no clusters");
-    }
-  }
+  // CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4; the others change when, not what.
+  std::array<uint32_t, 3> cluster = {0, 0, 0};
+  for (unsigned index = 0; index < config->numAttributes; ++index)
+    if (const CUlaunchAttribute &attribute = config->attributes[index]; attribute.id == 4)
+      cluster = {attribute.value[0], attribute.value[1], attribute.value[2]};
   return launchKernel(function, {config->gridX, config->gridY, config->gridZ},
                       {config->blockX, config->blockY, config->blockZ}, config->sharedBytes,
-                      config->stream, arguments, extra);
+                      config->stream, arguments, extra, cluster);
 }
 
 HJX_CUDA_API cuOccupancyMaxActiveBlocksPerMultiprocessor(int *count, CUfunction function,

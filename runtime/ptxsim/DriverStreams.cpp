@@ -8,7 +8,15 @@ using namespace hjx::ptxsim;
 using namespace hjx::ptxsim::driver;
 
 static CUresult streamOnly(CUstream stream) {
-  return guarded([&](Device &) -> CUresult { return isStream(stream) ? Success : InvalidHandle; });
+  return guarded([&](Device &) -> CUresult {
+    if (!isStream(stream))
+      return InvalidHandle;
+    if (Capture *capture = captureOf(stream)) {
+      capture->isBroken = true;
+      return fail(CaptureUnsupported, "a stream that records a graph cannot be waited for");
+    }
+    return Success;
+  });
 }
 
 HJX_CUDA_API cuStreamCreateWithPriority(CUstream *stream, unsigned, int) {
@@ -37,7 +45,23 @@ HJX_CUDA_API cuStreamQuery(CUstream stream) { return streamOnly(stream); }
 
 HJX_CUDA_API cuStreamWaitEvent(CUstream stream, CUevent event, unsigned) {
   return guarded([&](Device &) -> CUresult {
-    return isStream(stream) && state().events.count(event) ? Success : InvalidHandle;
+    if (!isStream(stream) || !state().events.count(event))
+      return InvalidHandle;
+    if (!event->capture)
+      return Success;
+    // The stream becomes part of the capture, if it is not; what the event covers comes before.
+    if (reinterpret_cast<uintptr_t>(stream) <= 2)
+      return fail(CaptureUnsupported, "the default stream cannot take part in the recording of a graph");
+    Capture &capture = *event->capture;
+    if (!stream->capture && capture.graph) {
+      stream->capture = event->capture;
+      capture.unjoined.insert(stream);
+    }
+    stream->joined.insert(event->covers.begin(), event->covers.end());
+    if (stream == capture.origin)
+      for (Stream *covered : event->covers)
+        capture.unjoined.erase(covered);
+    return Success;
   });
 }
 
@@ -53,7 +77,13 @@ HJX_CUDA_API cuEventRecord(CUevent event, CUstream stream) {
   return guarded([&](Device &) -> CUresult {
     if (!state().events.count(event) || !isStream(stream))
       return InvalidHandle;
-    *event = Event{true, std::chrono::steady_clock::now()};
+    *event = Event{true, std::chrono::steady_clock::now(), nullptr, {}};
+    if (captureOf(stream)) {
+      event->isRecorded = false;
+      event->capture = stream->capture;
+      event->covers = stream->joined;
+      event->covers.insert(stream);
+    }
     return Success;
   });
 }

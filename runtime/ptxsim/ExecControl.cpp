@@ -37,12 +37,13 @@ static void runTrap(const Instruction &i, Warp &w) {
 
 static void runCall(const Instruction &i, Warp &w) { w.call(i.target); }
 
-// A parameter from where the caller put it to where the callee reads it, or a result back.
+// A parameter from where the caller put it to where the callee reads it, or a result back: from
+// `reconverge` to `target`, places in local memory.
 static void runCopyParam(const Instruction &i, Warp &w) {
   uint64_t bytes = w.block->launch->kernel.localBytes;
   for (Mask lanes = w.exec; lanes; lanes &= lanes - 1) {
     uint8_t *local = w.local + bytes * __builtin_ctz(lanes);
-    std::memcpy(local + i.dst[0], local + i.src[0], i.immediate);
+    std::memcpy(local + i.target, local + i.reconverge, i.immediate);
   }
 }
 
@@ -59,12 +60,12 @@ static void copyParams(InstructionDecoder &d, const Function &callee, const Oper
     if (d.function.variables[actual.index].sizeBytes != size)
       return d.fail(absl::StrCat("'", callee.name, "' expects ", size, " bytes as parameter ",
                                  index));
-    Slot outside = d.kernel.variableOffset(d.function, actual.index);
-    Slot inside = d.kernel.variableOffset(callee, formals[index]);
+    uint32_t outside = d.kernel.variableOffset(d.function, actual.index);
+    uint32_t inside = d.kernel.variableOffset(callee, formals[index]);
     d.out = Instruction();
     d.out.run = runCopyParam;
-    d.out.dst[0] = toCallee ? inside : outside;
-    d.out.src[0] = toCallee ? outside : inside;
+    d.out.target = toCallee ? inside : outside;
+    d.out.reconverge = toCallee ? outside : inside;
     d.out.immediate = size;
     d.emit();
   }

@@ -152,6 +152,8 @@ template <Space kSpace> void store(const Instruction &i, Warp &w) {
         std::memcpy(access.at[lane], value, size);
       }
     }
+    if (checks && space == Space::Cluster)
+      noteClusterWrite(w, size, access);
     if (!checks || space != Space::Global)
       return;
     if (access.isContiguous && size % 4 == 0) {
@@ -188,6 +190,7 @@ Handler pickLoad(Space space) {
   case Space::Local: return load<Space::Local>;
   case Space::Param: return load<Space::Param>;
   case Space::Generic: return load<Space::Generic>;
+  case Space::Cluster: return load<Space::Cluster>;
   }
   return nullptr;
 }
@@ -198,6 +201,7 @@ Handler pickStore(Space space) {
   case Space::Shared: return store<Space::Shared>;
   case Space::Local: return store<Space::Local>;
   case Space::Generic: return store<Space::Generic>;
+  case Space::Cluster: return store<Space::Cluster>;
   default: return nullptr;
   }
 }

@@ -72,7 +72,8 @@ void isInSpace(const Instruction &i, Warp &w) {
 
 uint64_t windowOf(Space space) {
   switch (space) {
-  case Space::Shared: return kSharedWindow;
+  case Space::Shared:
+  case Space::Cluster: return kSharedWindow;
   case Space::Local: return kLocalWindow;
   case Space::Param: return kParamWindow;
   default: return 0;

@@ -185,6 +185,8 @@ void barrier(const Instruction &i, Warp &w) {
 }
 
 void decodeBarrier(InstructionDecoder &d) {
+  if (d.op.take("cluster"))
+    return decodeClusterBarrier(d);
   if (d.op.take("warp")) {
     d.op.take("sync");
     if (!d.expectOperands(1))
@@ -299,13 +301,35 @@ void decodeReduce(InstructionDecoder &d) {
                                    : reduce<U, [](U a, U b) { return std::max(a, b); }>);
 }
 
-// Memory is sequentially consistent here: fences order nothing that is not ordered already.
+// Memory is sequentially consistent here: fences order nothing that is not ordered already, but for
+// those that asynchronous work needs.
 void decodeFence(InstructionDecoder &d) {
-  for (absl::string_view word : {"sc", "acq_rel", "acquire", "release", "cta", "gl", "sys", "gpu",
-                                "cluster", "proxy", "alias", "async", "global", "shared::cta",
-                                "mbarrier_init"})
+  bool isAsync = d.op.take("async"), isInit = d.op.take("mbarrier_init");
+  bool isGlobal = d.op.take("global");
+  for (absl::string_view word :
+       {"sc", "acq_rel", "acquire", "release", "cta", "gl", "sys", "gpu", "cluster", "proxy", "alias",
+        "shared::cta", "shared::cluster", "tensormap::generic"})
     d.op.take(word);
+  if (isAsync || isInit)
+    d.expectTarget(90);
   d.out.run = nothing;
+  if (isAsync && !isGlobal)
+    d.out.run = [](const Instruction &, Warp &w) { w.block->shared.fence(w.index); };
+  if (isInit)
+    d.out.run = [](const Instruction &, Warp &w) { w.initFence = w.block->shared.moment(); };
+}
+
+// How many registers a thread has changes nothing here.
+void decodeSetMaxRegisters(InstructionDecoder &d) {
+  d.expectTarget(90, true);
+  bool isForm = !d.op.takeOneOf({"inc", "dec"}).empty() && d.op.take("sync") && d.op.take("aligned");
+  d.op.takeType();
+  if (!isForm || !d.expectOperands(1))
+    return;
+  const Operand &count = d.operands()[0];
+  if (count.kind != Operand::Kind::Integer || count.bits < 24 || count.bits > 256 || count.bits % 8)
+    d.fail("expected a multiple of 8 registers from 24 to 256");
+  d.out.run = [](const Instruction &, Warp &w) { expectWholeWarp(w); };
 }
 
 } // namespace
@@ -338,6 +362,8 @@ bool decodeWarp(InstructionDecoder &d) {
     decodeBarrier(d);
   } else if (base == "membar" || base == "fence") {
     decodeFence(d);
+  } else if (base == "setmaxnreg") {
+    decodeSetMaxRegisters(d);
   } else if (base == "nanosleep") {
     // Somebody else should run: what is waited for may be another warp's work.
     d.op.takeType();

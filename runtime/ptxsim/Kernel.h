@@ -33,6 +33,7 @@ struct Instruction {
   Handler run = nullptr;
   Slot guard = kNoSlot;
   bool guardNegated = false;
+  bool isWgmma = false; ///< its registers are its own affair
   // What these mean is the handler's affair; names say what most of them do with it.
   uint8_t sizeBytes = 0;      ///< of one element in memory
   uint8_t registerBytes = 0;  ///< of the registers loaded or stored
@@ -78,6 +79,8 @@ struct Kernel {
   uint32_t dynamicSharedOffset = 0; ///< where `extern .shared x[]` begins
   unsigned sharedGranule = 4;       ///< narrowest access to shared memory
   std::array<uint32_t, 3> requiredBlock = {0, 0, 0}, largestBlock = {0, 0, 0};
+  std::array<uint32_t, 3> requiredCluster = {0, 0, 0}; ///< .reqnctapercluster; zeros: none
+  bool usesWgmma = false;
 };
 
 } // namespace hjx::ptxsim

@@ -58,6 +58,9 @@ template <typename F> bool forFloat(Type type, F f) {
 /// False, after a finding, unless all lanes of the warp execute: `.aligned` promises it.
 bool expectWholeWarp(Warp &w);
 
+/// barrier.cluster.
+void decodeClusterBarrier(InstructionDecoder &d);
+
 /// dst = op(src...), all of one type: the usual shape.
 inline void decodeUniform(InstructionDecoder &d, Type type, unsigned numSources) {
   if (!d.expectOperands(numSources + 1))

@@ -88,6 +88,7 @@ struct Function {
   std::vector<std::vector<uint32_t>> branchTables;
   std::array<uint32_t, 3> requiredBlock = {0, 0, 0}; ///< .reqntid; zeros: none
   std::array<uint32_t, 3> largestBlock = {0, 0, 0};  ///< .maxntid
+  std::array<uint32_t, 3> requiredCluster = {0, 0, 0}; ///< .reqnctapercluster
 };
 
 struct Module {

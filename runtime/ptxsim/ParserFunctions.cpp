@@ -69,9 +69,13 @@ void ModuleParser::performance(Function &function) {
       function.largestBlock = triple();
     else if (accept(".reqntid"))
       function.requiredBlock = triple();
+    else if (accept(".reqnctapercluster"))
+      function.requiredCluster = triple();
+    else if (accept(".maxclusterrank"))
+      expectInteger(); // a limit on what may be launched, which ours is below
     else if (accept(".minnctapersm") || accept(".maxnreg") || accept(".maxnctapersm"))
       expectInteger(); // how registers are shared out, which nothing here depends on
-    else if (!accept(".noreturn"))
+    else if (!accept(".noreturn") && !accept(".explicitcluster"))
       failExpected("'{', ';' or a performance directive");
   }
 }

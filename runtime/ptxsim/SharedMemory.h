@@ -108,6 +108,9 @@ public:
   /// Whether the mbarrier's begin is ordered before what `thread` does.
   Conflict useMBarrier(uint32_t offset, uint32_t thread) const;
 
+  /// By another block, whose work is not ordered with that of this one.
+  void setWritten(uint32_t offset, uint32_t size) { std::memset(&written[offset], kWritten, size); }
+
   /// bar.warp.sync: orders the lanes of a warp.
   void syncWarp(unsigned warp) { ++warpTime[warp]; }
   /// A warp arrives: what it has seen, itself included, becomes part of `joined`. One that goes

@@ -15,7 +15,8 @@ enum class Type : uint8_t {
   F16, F16x2, BF16, BF16x2, TF32, U16x2, S16x2, F32, F64,
 };
 
-enum class Space : uint8_t { Generic, Global, Const, Shared, Local, Param };
+/// Cluster: shared memory of any block of the cluster.
+enum class Space : uint8_t { Generic, Global, Const, Shared, Local, Param, Cluster };
 
 /// Size in memory and in a register; 0 for predicates, which are one mask a warp.
 constexpr unsigned sizeOf(Type type) {
@@ -58,6 +59,7 @@ inline std::optional<Space> parseSpace(absl::string_view word) {
   if (word == "global") return Space::Global;
   if (word == "const") return Space::Const;
   if (word == "shared" || word == "shared::cta") return Space::Shared;
+  if (word == "shared::cluster") return Space::Cluster;
   if (word == "local") return Space::Local;
   if (word == "param" || word == "param::entry" || word == "param::func") return Space::Param;
   return std::nullopt;

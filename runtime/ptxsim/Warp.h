@@ -10,6 +10,7 @@
 #pragma once
 
 #include "runtime/ptxsim/Kernel.h"
+#include "runtime/ptxsim/MBarrier.h"
 #include "runtime/ptxsim/Memory.h"
 #include "runtime/ptxsim/SharedMemory.h"
 
@@ -39,7 +40,9 @@ struct Launch {
   uint32_t dynamicSharedBytes;
   const uint8_t *params;
   bool checks;
+  std::array<uint32_t, 3> cluster = {1, 1, 1}; ///< blocks
 
+  uint32_t clusterSize() const { return cluster[0] * cluster[1] * cluster[2]; }
   uint32_t numThreads() const { return block[0] * block[1] * block[2]; }
   uint32_t sharedBytes() const { return kernel.dynamicSharedOffset + dynamicSharedBytes; }
 };
@@ -53,6 +56,26 @@ struct PendingCopy {
   uint32_t group; ///< how many the lane had committed before
   uint8_t lane, sizeBytes;
   uint8_t data[16];
+};
+
+/// wgmma by one warp: what it has in flight. Registers are counted by 64 bytes of the register file.
+struct MatrixWork {
+  uint32_t numStarted = 0, lastInstruction = 0;
+  uint32_t numFences = 0;
+  std::vector<uint32_t> moments; ///< of the groups that were committed
+  uint32_t groupsDone = 0;
+  std::vector<uint32_t> written;  ///< the number of fences before the register's last ordinary write
+  std::vector<uint32_t> inFlight; ///< the number of the last group that uses it, from 1
+  std::vector<uint8_t> sums;      ///< whether that writes it
+
+  /// Part of the group that is not committed yet.
+  void use(uint32_t index, bool writes) {
+    if (index >= inFlight.size())
+      return;
+    inFlight[index] = moments.size() + 1;
+    sums[index] = writes;
+  }
+  bool isSum(uint32_t index) const { return sums[index]; }
 };
 
 struct Warp {
@@ -74,6 +97,16 @@ struct Warp {
   std::vector<uint32_t> frames; ///< stack sizes at calls
   std::vector<PendingCopy> copies;
   std::array<uint32_t, 32> copyGroups = {}; ///< that each lane has committed
+  /// Bulk copies out of shared memory: when each group was committed, and the last copy, as long
+  /// as it may still read, with the groups before it.
+  std::vector<uint32_t> bulkGroups;
+  uint32_t openBulkCopy = kNever, openBulkGroup = 0;
+  uint32_t initFence = 0; ///< the moment of the last fence.mbarrier_init
+  /// The mbarrier that the warp found incomplete when it last asked, or one of these; kNever: none.
+  uint32_t waitsFor = kNever;
+  static constexpr uint32_t kClusterBarrier = kNever - 1, kWarpgroup = kNever - 2;
+  uint32_t clusterArrivals = 0; ///< at the cluster's barrier
+  MatrixWork matrix;
   uint8_t *local = nullptr;     ///< 32 x Kernel::localBytes
   Block *block = nullptr;
   /// Where accesses went before, by instruction: one and the same mostly stays with its array.
@@ -127,20 +160,32 @@ struct Barrier {
 struct Block {
   const Launch *launch = nullptr;
   std::array<uint32_t, 3> index = {};
+  std::vector<Block *> cluster; ///< the blocks that are reachable from this one, by rank
   std::vector<Warp> warps;
   SharedMemory shared;
   std::array<Barrier, 16> barriers;
+  std::vector<MBarrier> mbarriers;
+  uint64_t events = 0; ///< counts what a waiting warp may wait for
   std::vector<uint8_t> registers, locals;
   std::optional<Finding> finding;
 
-  void start(const Launch &launch, uint64_t linearIndex);
-  /// Runs all warps to their end, or to a finding.
-  void run();
+  /// Begins a block of a cluster, whose blocks lie side by side and start in order.
+  void start(const Launch &launch, uint64_t clusterIndex, uint32_t rank, Block *cluster);
+  /// Runs all warps of a cluster's blocks to their end, or to a finding.
+  static void run(std::vector<Block> &cluster);
+  uint32_t rank = 0;
+  SharedMemory::Clock clusterJoined = {}; ///< what those have seen that are at the cluster's barrier
 
 private:
-  void runWarp(Warp &warp);
+  /// One turn for each warp.
+  struct Round {
+    bool progress = false, allEnded = true, allWait = true;
+  };
+  void runRound(Round &round);
+  template <bool tracksRegisters> void runWarp(Warp &warp);
   bool releaseBarriers();
   void reportDeadlock();
+  void checkEnd();
   void initSpecials(Warp &warp);
 };
 

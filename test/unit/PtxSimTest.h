@@ -69,6 +69,8 @@ protected:
   template <typename T> static CUdeviceptr argument(const Buffer<T> &buffer) { return buffer.pointer; }
   std::string launchWith(const std::string &kernel, Shape shape, void **arguments);
   std::string describe();
+  /// A function of the library that hjx itself does not call.
+  void *find(const char *name);
 
 private:
   void expectAssembles(const std::string &ptx, const std::string &target);
