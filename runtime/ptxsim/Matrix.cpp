@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Products of small matrices; see the header. The loops are shaped so that a block of the
-// result stays in vector registers: 8 rows of 8 columns, or 4 of 16.
+// Products of small matrices; see the header. A block of the result stays in vector
+// registers: 8 rows of 8 columns, or 4 of 16.
 #include "runtime/ptxsim/Matrix.h"
 
 #include "runtime/ptxsim/Half.h"
@@ -42,29 +42,55 @@ void widen(Element element, const uint8_t *from, unsigned sizeBytes, int32_t *to
     to[at] = element == Element::S8 ? int32_t(int8_t(from[at])) : int32_t(from[at]);
 }
 
-template <unsigned kRows, unsigned kColumns>
+// Eight columns at once. Spelled out, because no compiler finds them in the loops.
+using Lanes = float __attribute__((vector_size(32)));
+
+static Lanes fuse(Lanes a, Lanes b, Lanes c) {
+#if __has_builtin(__builtin_elementwise_fma)
+  return __builtin_elementwise_fma(a, b, c);
+#else
+  for (unsigned lane = 0; lane < 8; ++lane)
+    c[lane] = std::fma(a[lane], b[lane], c[lane]);
+  return c;
+#endif
+}
+
+static Lanes load(const float *from) {
+  Lanes lanes;
+  std::memcpy(&lanes, from, sizeof(lanes));
+  return lanes;
+}
+
+template <unsigned kRows, unsigned kVectors>
 static void multiplyBlock(const float *a, const float *b, float *d, unsigned n, unsigned k) {
-  float sum[kRows][kColumns];
+  Lanes sum[kRows][kVectors];
   for (unsigned row = 0; row < kRows; ++row)
-    for (unsigned column = 0; column < kColumns; ++column)
-      sum[row][column] = d[row * n + column];
-  for (unsigned at = 0; at < k; ++at)
-    for (unsigned row = 0; row < kRows; ++row)
-      for (unsigned column = 0; column < kColumns; ++column)
-        sum[row][column] = std::fma(a[row * k + at], b[at * n + column], sum[row][column]);
+    for (unsigned vector = 0; vector < kVectors; ++vector)
+      sum[row][vector] = load(d + row * n + 8 * vector);
+  for (unsigned at = 0; at < k; ++at) {
+    Lanes rhs[kVectors];
+    for (unsigned vector = 0; vector < kVectors; ++vector)
+      rhs[vector] = load(b + at * n + 8 * vector);
+    for (unsigned row = 0; row < kRows; ++row) {
+      float x = a[row * k + at];
+      Lanes lhs = {x, x, x, x, x, x, x, x};
+      for (unsigned vector = 0; vector < kVectors; ++vector)
+        sum[row][vector] = fuse(lhs, rhs[vector], sum[row][vector]);
+    }
+  }
   for (unsigned row = 0; row < kRows; ++row)
-    for (unsigned column = 0; column < kColumns; ++column)
-      d[row * n + column] = sum[row][column];
+    for (unsigned vector = 0; vector < kVectors; ++vector)
+      std::memcpy(d + row * n + 8 * vector, &sum[row][vector], sizeof(Lanes));
 }
 
 void multiply(const float *a, const float *b, float *d, unsigned n, unsigned k) {
   unsigned column = 0;
   for (; column + 16 <= n; column += 16)
     for (unsigned row = 0; row < 16; row += 4)
-      multiplyBlock<4, 16>(a + row * k, b + column, d + row * n + column, n, k);
+      multiplyBlock<4, 2>(a + row * k, b + column, d + row * n + column, n, k);
   if (column < n)
     for (unsigned row = 0; row < 16; row += 8)
-      multiplyBlock<8, 8>(a + row * k, b + column, d + row * n + column, n, k);
+      multiplyBlock<8, 1>(a + row * k, b + column, d + row * n + column, n, k);
 }
 
 void multiply(const int32_t *a, const int32_t *b, int32_t *d, unsigned n, unsigned k,
