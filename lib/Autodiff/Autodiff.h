@@ -37,10 +37,11 @@ public:
   mlir::FailureOr<JvpFunction> jvp(mlir::func::FuncOp f, llvm::ArrayRef<bool> active);
 
   /// f's values and its derivative as a linear function. `policy` says which
-  /// values the linear function may receive; it computes the others again.
+  /// values the linear function may receive; it computes the others again. `wanted`:
+  /// the results that have a tangent, if not all.
   mlir::FailureOr<LinearizedFunction>
   linearize(mlir::func::FuncOp f, llvm::ArrayRef<bool> active,
-            ir::CheckpointPolicy policy = ir::CheckpointPolicy::EverythingSaveable);
+            ir::CheckpointPolicy policy = ir::CheckpointPolicy::EverythingSaveable, llvm::ArrayRef<bool> wanted = {});
 
   /// The transpose of f, linear in the arguments in `isLinear`, for cotangents
   /// of the results in `hasBar`; those of the others are zero. `sinks`: per

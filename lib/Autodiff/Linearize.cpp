@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Linearize of a block and of a function.
+#include "dialects/hjx/Effects.h"
 #include "lib/Autodiff/Autodiff.h"
 #include "lib/Autodiff/Residuals.h"
 
@@ -34,14 +35,34 @@ LogicalResult linearizeThroughJvp(LinearizeContext &c) {
   return success();
 }
 
+/// The ops of `block` that operands of its terminator in `wanted` depend on.
+static SmallPtrSet<Operation *, 32> opsBehind(Block &block, ArrayRef<bool> wanted) {
+  SmallPtrSet<Operation *, 32> ops;
+  auto add = [&](Value v) {
+    if (Operation *op = v.getDefiningOp())
+      ops.insert(op);
+  };
+  for (auto [v, isWanted] : llvm::zip_equal(block.getTerminator()->getOperands(), wanted))
+    if (isWanted)
+      add(v);
+  for (Operation &op : llvm::reverse(block.without_terminator()))
+    if (ops.contains(&op))
+      llvm::for_each(op.getOperands(), add);
+  return ops;
+}
+
 FailureOr<SmallVector<Dual>> linearizeBlock(Autodiff &engine, Block &block, ArrayRef<Dual> arguments, OpBuilder &fwd,
-                                            OpBuilder &tan) {
+                                            OpBuilder &tan, ArrayRef<bool> wanted) {
   DualValues values(block, arguments);
+  SmallPtrSet<Operation *, 32> needed;
+  if (!wanted.empty())
+    needed = opsBehind(block, wanted);
 
   for (Operation &op : block.without_terminator()) {
     SmallVector<Value> dots = values.tangentsOf(op.getOperands());
     const RuleSet *rules = engine.rulesOf(&op);
-    if (llvm::none_of(dots, [](Value dot) { return bool(dot); }) || (rules && rules->hasZeroTangent)) {
+    bool isUseless = !wanted.empty() && !needed.contains(&op) && !ir::takesRef(&op); // A write may not have a tangent.
+    if (isUseless || llvm::none_of(dots, [](Value dot) { return bool(dot); }) || (rules && rules->hasZeroTangent)) {
       fwd.clone(op, values.primals);
       continue;
     }
@@ -55,7 +76,11 @@ FailureOr<SmallVector<Dual>> linearizeBlock(Autodiff &engine, Block &block, Arra
       results.push_back({value, dot});
     values.set(op.getResults(), results);
   }
-  return values.lookup(block.getTerminator()->getOperands());
+  SmallVector<Dual> results = values.lookup(block.getTerminator()->getOperands());
+  for (auto [result, isWanted] : llvm::zip(results, wanted)) // None, or all.
+    if (!isWanted)
+      result.tangent = Value();
+  return results;
 }
 
 //===----------------------------------------------------------------------===//
@@ -122,8 +147,11 @@ static void dropUnusedResiduals(LinearizedFunction &pair, unsigned numResults) {
   updateType(pair.lin);
 }
 
-FailureOr<LinearizedFunction> Autodiff::linearize(func::FuncOp f, ArrayRef<bool> active, ir::CheckpointPolicy policy) {
+FailureOr<LinearizedFunction> Autodiff::linearize(func::FuncOp f, ArrayRef<bool> active, ir::CheckpointPolicy policy,
+                                                  ArrayRef<bool> wanted) {
   std::string suffix = "." + maskName(active);
+  if (!wanted.empty())
+    suffix += ".of" + maskName(wanted);
   if (policy != ir::CheckpointPolicy::EverythingSaveable)
     suffix += "." + ir::stringifyCheckpointPolicy(policy).str();
   std::string key = f.getName().str() + suffix;
@@ -147,7 +175,7 @@ FailureOr<LinearizedFunction> Autodiff::linearize(func::FuncOp f, ArrayRef<bool>
     arguments.push_back({fwdBody.getArgument(i), isActive ? linBody.getArgument(nextTangent++) : Value()});
 
   OpBuilder fwd = OpBuilder::atBlockEnd(&fwdBody), tan = OpBuilder::atBlockEnd(&linBody);
-  auto duals = linearizeBlock(*this, f.getBody().front(), arguments, fwd, tan);
+  auto duals = linearizeBlock(*this, f.getBody().front(), arguments, fwd, tan, wanted);
   if (failed(duals)) {
     discard({pair.lin, pair.fwd});
     return failure();

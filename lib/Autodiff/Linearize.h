@@ -52,10 +52,11 @@ struct LinearizedFunction {
 
 /// Emits `block`'s values at `fwd` and their tangents at `tan`, both at the end
 /// of their blocks; returns those of its terminator's operands. `tan`'s ops may
-/// name `fwd`'s values afterwards.
+/// name `fwd`'s values afterwards. With `wanted`, the operands that are not have no
+/// tangent, and neither has what serves them alone.
 mlir::FailureOr<llvm::SmallVector<Dual>> linearizeBlock(Autodiff &engine, mlir::Block &block,
                                                         llvm::ArrayRef<Dual> arguments, mlir::OpBuilder &fwd,
-                                                        mlir::OpBuilder &tan);
+                                                        mlir::OpBuilder &tan, llvm::ArrayRef<bool> wanted = {});
 
 /// What ops without a linearize rule get, for rules that decline: the primal op in fwd, and what of
 /// its jvp rule reads a tangent moved to tan.

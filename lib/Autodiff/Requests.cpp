@@ -126,9 +126,22 @@ FailureOr<SmallVector<Value>> AutodiffExpander::pullBack(ImplicitLocOpBuilder &b
   return spread(b, call.getResults(), isThere, returnedTypes);
 }
 
+/// Per result of `types`, whether its cotangent may be other than zero; empty if all may. A constant zero is
+/// how a program says that it ignores a result: what serves it alone need not have a derivative.
+static SmallVector<bool> wantedResults(TypeRange types, ValueRange bars) {
+  SmallVector<bool> wanted;
+  for (Type type : types) {
+    bool isDifferentiable = ir::isDifferentiable(type);
+    wanted.push_back(!isDifferentiable || ir::getSplat(bars.front()) != 0.0);
+    bars = bars.drop_front(isDifferentiable);
+  }
+  return llvm::is_contained(wanted, false) ? wanted : SmallVector<bool>();
+}
+
 LogicalResult AutodiffExpander::expandOp(ir::VjpOp op) {
   func::FuncOp callee = engine.lookup(op.getCallee());
-  auto pair = engine.linearize(callee, op.getActive());
+  auto pair = engine.linearize(callee, op.getActive(), ir::CheckpointPolicy::EverythingSaveable,
+                               wantedResults(callee.getResultTypes(), op.getCotangents()));
   if (failed(pair))
     return failure();
   ImplicitLocOpBuilder b(op.getLoc(), op);

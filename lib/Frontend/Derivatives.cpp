@@ -43,9 +43,6 @@ static ArrayList checkScalar(const Call &call, ArrayList results) {
     call.fail("expected a function that returns a floating scalar, got " + describe(value),
               value.shape.ndim() ? "reduce the result, for example with hjx::sum or hjx::mean; or use vjp"
                                  : "convert the result with astype(hjx::float32)");
-  for (size_t i = 1; i < results.size(); ++i)
-    if (avalOf(results[i], call.name(), call.where()).isFloatArray())
-      results[i] = stop_gradient({results[i], call.where()});
   return results;
 }
 

@@ -64,6 +64,25 @@ TEST(FrontendTransforms, AuxiliaryResultsPassBy) {
   EXPECT_CLOSE(gradient2, gradient);
 }
 
+TEST(FrontendTransforms, AuxiliaryResultsHaveOuterDerivatives) {
+  // They have no derivative of the gradient that they come with, but of others around it.
+  auto aux = [](Array x) {
+    auto f = [&](Array y) { return std::pair(y * y, sin(x) * y); };
+    return value_and_grad(f, has_aux)(x).first.second;
+  };
+  Array x = array(0.7);
+  EXPECT_CLOSE(grad(aux)(x), cos(x) * x + sin(x), 1e-12);
+  EXPECT_CLOSE(jvp(aux, x, array(2.0)).second, 2 * (cos(x) * x + sin(x)), 1e-12);
+  // What serves them alone need not have a derivative.
+  auto counted = [](Array x) {
+    Array n = while_loop([](Array y) { return y < 10; }, [](Array y) { return y * 2; }, x);
+    return std::pair(x * x, n);
+  };
+  auto [value, gradient] = value_and_grad(counted, has_aux)(array(3.0));
+  EXPECT_CLOSE(value.second, array(12.0));
+  EXPECT_CLOSE(gradient, array(6.0));
+}
+
 TEST(FrontendTransforms, ForwardAndBackwardAgree) {
   auto f = [](Array x, Array y) { return std::pair(sin(x) * y, x + 1); };
   Array x = array({0.5, 1.0}), y = array({2.0, 3.0}), x_dot = array({1.0, -1.0}), y_dot = array({0.5, 2.0});

@@ -48,7 +48,9 @@ func.func private @two(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
   %n = hjx.neg %x : tensor<2xf32>
   return %s, %n : tensor<2xf32>, tensor<2xf32>
 }
-// CHECK-LABEL: func.func private @two.lin.1.transpose
+// CHECK-LABEL: func.func private @two.fwd.1.of01
+// CHECK-NOT: hjx.cos
+// CHECK-LABEL: func.func private @two.lin.1.of01.transpose
 // CHECK-NOT: hjx.mul
 // CHECK: hjx.neg
 // CHECK-NEXT: return
