@@ -9,6 +9,28 @@ namespace hjx::ir {
 
 constexpr int64_t kUnusualSize = 1000003;
 
+static FailureOr<Attribute> specOf(Type inner, Type outer, Attribute hint);
+
+/// The list of how each component of a container became that of another; null if they are not alike. The
+/// components of a tangent may be mapped in other words than those of the value: an array where that has a hi value.
+static Attribute listOfSpecs(Type inner, Type outer, Attribute hint, EmitError emitError) {
+  auto from = dyn_cast<HiType>(inner), to = dyn_cast<HiType>(outer);
+  if (!from || !to)
+    return {};
+  auto inners = from.getDef()->loTypes(from, emitError), outers = to.getDef()->loTypes(to, emitError);
+  if (failed(inners) || failed(outers) || inners->size() != outers->size())
+    return {};
+  auto hints = dyn_cast_or_null<ArrayAttr>(hint);
+  SmallVector<Attribute> specs;
+  for (unsigned i = 0; i < inners->size(); ++i) {
+    auto spec = specOf((*inners)[i], (*outers)[i], hints && i < hints.size() ? hints[i] : hint);
+    if (failed(spec))
+      return {};
+    specs.push_back(*spec ? *spec : UnitAttr::get(inner.getContext()));
+  }
+  return ArrayAttr::get(inner.getContext(), specs);
+}
+
 /// How `inner` became `outer`; failure when it is not by one more axis. `hint` may be it.
 static FailureOr<Attribute> specOf(Type inner, Type outer, Attribute hint) {
   if (inner == outer)
@@ -22,7 +44,7 @@ static FailureOr<Attribute> specOf(Type inner, Type outer, Attribute hint) {
   ScopedDiagnosticHandler quiet(inner.getContext(), [](Diagnostic &) { return success(); });
   auto ignore = [&] { return emitError(UnknownLoc::get(inner.getContext())); };
   auto leading = leadingAxisSpec(inner, ignore);
-  for (Attribute spec : {hint, succeeded(leading) ? *leading : Attribute()})
+  for (Attribute spec : {hint, succeeded(leading) ? *leading : Attribute(), listOfSpecs(inner, outer, hint, ignore)})
     if (auto mapped = spec ? incRank(inner, kUnusualSize, spec, ignore) : FailureOr<Type>(); succeeded(mapped) && *mapped == outer)
       return spec;
   return failure();

@@ -2,6 +2,7 @@
 #include "lib/Batching/HiValues.h"
 
 #include "dialects/hjx/ComponentSpecs.h"
+#include "lib/Batching/RemapPrimitive.h"
 #include "lib/Rules/Emit.h"
 
 using namespace mlir;
@@ -89,7 +90,11 @@ Value mapAt(ImplicitLocOpBuilder &b, Value value, const Axis &from, const Axis &
   Attribute toSpec = specOf(b.getLoc(), *element, to);
   if (fromSpec == toSpec)
     return value;
-  auto type = cast<ir::HiType>(*element);
+  return remapAt(b, value, *element, fromSpec, toSpec, size);
+}
+
+Value mapComponentsAt(ImplicitLocOpBuilder &b, Value value, ir::HiType type, Attribute fromSpec, Attribute toSpec, int64_t size) {
+  Axis from = axisOf(type, fromSpec), to = axisOf(type, toSpec);
   SmallVector<Axis> fromAxes = componentAxes(b.getLoc(), type, from), toAxes = componentAxes(b.getLoc(), type, to);
   return mapComponents(b, mappedType(b.getLoc(), type, to, size), value, [&](unsigned i, ArrayRef<Value> parts) {
     if (toAxes[i])
@@ -98,6 +103,21 @@ Value mapAt(ImplicitLocOpBuilder &b, Value value, const Axis &from, const Axis &
       emitError(b.getLoc()) << "component " << i << " of " << type << " is mapped, but the mapping spec " << toSpec << " says that it is not";
     return parts[0];
   });
+}
+
+Value sumMapped(ImplicitLocOpBuilder &b, Value value, const Axis &axis, int64_t size) {
+  if (!isa<ir::HiType>(value.getType()))
+    return emit::reduceSum(b, value, {*axis});
+  Value front = mapAt(b, value, axis, Axis(0), size);
+  auto element = ir::decLeading(front.getType(), size, at(b.getLoc()));
+  if (failed(element))
+    return value;
+  Value zero = ir::makeZero(b, *element);
+  auto scan = ir::ScanOp::create(b, *element, ValueRange(), zero, front, size, /*reverse=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  Block *body = b.createBlock(&scan.getBody(), scan.getBody().end(), {*element, *element}, {b.getLoc(), b.getLoc()});
+  ir::YieldOp::create(b, ir::makeSum(b, body->getArgument(0), body->getArgument(1)));
+  return scan.getResult(0);
 }
 
 //===----------------------------------------------------------------------===//
@@ -123,7 +143,11 @@ static SmallVector<Type> loTypes(Location loc, Type type) {
 Value mapBehindLoop(ImplicitLocOpBuilder &b, Value value, const Axis &from, Type type, int64_t length, int64_t size) {
   if (!isa<ir::HiType>(type))
     return mapAt(b, value, from, Axis(1), size);
-  SmallVector<Axis> axes = componentAxes(b.getLoc(), cast<ir::HiType>(type), from);
+  return remapBehindLoop(b, value, from ? specOf(b.getLoc(), type, from) : Attribute(), type, length, size);
+}
+
+Value mapComponentsBehindLoop(ImplicitLocOpBuilder &b, Value value, const Axis &from, ir::HiType type, int64_t length, int64_t size) {
+  SmallVector<Axis> axes = componentAxes(b.getLoc(), type, from);
   SmallVector<Type> types = loTypes(b.getLoc(), type);
   return mapComponents(b, typeBehindLoop(b.getLoc(), type, length, size), value, [&](unsigned i, ArrayRef<Value> parts) {
     return mapBehindLoop(b, parts[0], axes[i], types[i], length, size);
@@ -133,7 +157,11 @@ Value mapBehindLoop(ImplicitLocOpBuilder &b, Value value, const Axis &from, Type
 Value mapBeforeLoop(ImplicitLocOpBuilder &b, Value value, Type type, int64_t length, int64_t size) {
   if (!isa<ir::HiType>(type))
     return emit::moveAxis(b, value, 1, 0);
-  SmallVector<Axis> axes = componentAxes(b.getLoc(), cast<ir::HiType>(type), Axis(0));
+  return remapBeforeLoop(b, value, type, length, size);
+}
+
+Value mapComponentsBeforeLoop(ImplicitLocOpBuilder &b, Value value, ir::HiType type, int64_t length, int64_t size) {
+  SmallVector<Axis> axes = componentAxes(b.getLoc(), type, Axis(0));
   SmallVector<Type> types = loTypes(b.getLoc(), type);
   return mapComponents(b, mappedType(b.getLoc(), type, Axis(0), size), value, [&](unsigned i, ArrayRef<Value> parts) {
     Value front = mapBeforeLoop(b, parts[0], types[i], length, size);
@@ -144,8 +172,13 @@ Value mapBeforeLoop(ImplicitLocOpBuilder &b, Value value, Type type, int64_t len
 Value selectMapped(ImplicitLocOpBuilder &b, Value which, ValueRange values) {
   Type type = values.front().getType();
   if (isa<ir::HiType>(type))
-    return mapComponents(b, type, values, [&](unsigned, ArrayRef<Value> parts) { return selectMapped(b, which, parts); });
+    return remapSelect(b, which, values);
   return ir::SelectNOp::create(b, emit::broadcastInDim(b, which, emit::typeOf(values.front()).getShape(), {0}), values);
+}
+
+Value selectComponents(ImplicitLocOpBuilder &b, Value which, ValueRange values) {
+  return mapComponents(b, values.front().getType(), values,
+                       [&](unsigned, ArrayRef<Value> parts) { return selectMapped(b, which, parts); });
 }
 
 } // namespace hjx

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Mapped values of any type: arrays at an axis, hi values as a spec says. To move
-// a hi value from one spec to another, or to repeat a shared one, is to do it to
-// its components: between hjx.lower and hjx.raise.
+// a hi value from one spec to another, or to repeat a shared one, is to do it to its
+// components, between hjx.lower and hjx.raise; a derivative may be to come, so that it is a
+// primitive first (RemapPrimitive.h), which expands to that.
 //
 // Where a type's author has not said how it is mapped there is a diagnostic, and
 // a value to go on with; whoever runs a transform fails when an error was reported.
@@ -35,5 +36,16 @@ mlir::Type typeBehindLoop(mlir::Location loc, mlir::Type type, int64_t length, i
 
 /// values[which], element by element; all are mapped at 0.
 mlir::Value selectMapped(mlir::ImplicitLocOpBuilder &b, mlir::Value which, mlir::ValueRange values);
+
+/// The sum of all elements of `value`.
+mlir::Value sumMapped(mlir::ImplicitLocOpBuilder &b, mlir::Value value, const Axis &axis, int64_t size);
+
+// The same, done to the components of hi values.
+mlir::Value mapComponentsAt(mlir::ImplicitLocOpBuilder &b, mlir::Value value, ir::HiType element, mlir::Attribute from,
+                            mlir::Attribute to, int64_t size);
+mlir::Value mapComponentsBehindLoop(mlir::ImplicitLocOpBuilder &b, mlir::Value value, const Axis &from, ir::HiType type,
+                                    int64_t length, int64_t size);
+mlir::Value mapComponentsBeforeLoop(mlir::ImplicitLocOpBuilder &b, mlir::Value value, ir::HiType type, int64_t length, int64_t size);
+mlir::Value selectComponents(mlir::ImplicitLocOpBuilder &b, mlir::Value which, mlir::ValueRange values);
 
 } // namespace hjx

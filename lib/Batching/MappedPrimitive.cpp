@@ -240,22 +240,6 @@ private:
     return value;
   }
 
-  /// The sum of all elements of `value`.
-  static Value sum(ImplicitLocOpBuilder &b, Value value, const Axis &axis, int64_t size) {
-    if (!isa<ir::HiType>(value.getType()))
-      return emit::reduceSum(b, value, {*axis});
-    Value front = mapAt(b, value, axis, Axis(0), size);
-    auto element = ir::decLeading(front.getType(), size, errorsAt(b));
-    if (failed(element))
-      return value;
-    Value zero = ir::makeZero(b, *element);
-    auto scan = ir::ScanOp::create(b, *element, ValueRange(), zero, front, size, /*reverse=*/false);
-    OpBuilder::InsertionGuard guard(b);
-    Block *body = b.createBlock(&scan.getBody(), scan.getBody().end(), {*element, *element}, {b.getLoc(), b.getLoc()});
-    ir::YieldOp::create(b, ir::makeSum(b, body->getArgument(0), body->getArgument(1)));
-    return scan.getResult(0);
-  }
-
   //===--------------------------------------------------------------------===//
   // Rules, for one element and then batched
   //===--------------------------------------------------------------------===//
@@ -354,7 +338,7 @@ private:
       if (wanted)
         operandBars.push_back(mapAt(b, bar, axis, wanted, map.size));
       else // every element adds the same, where the bar is shared, too
-        operandBars.push_back(sum(b, axis ? bar : mapAt(b, bar, axis, Axis(0), map.size), axis ? axis : Axis(0), map.size));
+        operandBars.push_back(sumMapped(b, axis ? bar : mapAt(b, bar, axis, Axis(0), map.size), axis ? axis : Axis(0), map.size));
     }
     return success();
   }

@@ -53,6 +53,59 @@ Array exampleX() { return array({{1.0, 2.0, 3.0}, {4.0, -5.0, 6.0}}); }
 Array exampleW() { return arange(12, float32).reshape({3, 4}) / 12; }
 Array dequantizedX() { return array({{0.992126, 2.007874, 3.0}, {4.015748, -5.007874, 6.0}}); }
 
+// How mapping moves hi values about, it must be able to say of their tangents, too.
+TEST(FrontendHiTransforms, DerivativesOfSharedValuesThatAreRepeated) {
+  auto f = [](Array x) {
+    QArray q = quantize(x);
+    auto [rows, ys] = vmap([&](Array y) { return std::pair(q, y); }, 0, {"leading", 0})(ones({2}));
+    return sum(square(dequantize(rows)));
+  };
+  EXPECT_CLOSE(jit(grad(f))(exampleX()), 2 * 2 * dequantizedX(), 1e-5);
+}
+
+TEST(FrontendHiTransforms, DerivativesOfTuplesOfWhichOneElementIsMapped) {
+  // The tuple's spec is (none, "leading"), that of its tangent (none, 0).
+  auto f = [](Array shared, Array x) {
+    Tup t = vmap([&](Array row) { return make_tup({shared, quantize(row)}); }, 0, AxisSpec{none, "leading"})(x);
+    return sum(square(get_element(t, 0).as<Array>())) + sum(square(dequantize(get_element(t, 1).as<QArray>())));
+  };
+  auto [sharedBar, xBar] = jit(grad(f, argnums<0, 1>))(array({3.0, 5.0}), exampleX());
+  EXPECT_CLOSE(sharedBar, array({6.0, 10.0}));
+  EXPECT_CLOSE(xBar, 2 * dequantizedX(), 1e-5);
+}
+
+TEST(FrontendHiTransforms, DerivativesOfMappedLoopsAndBranchesOverValues) {
+  auto both = [](auto wrap, auto unwrap) {
+    return [=](Array xs, Array w) {
+      auto element = [=](Array x, Array p) {
+        auto step = [=](auto c, Array y) { return std::pair(wrap(sin(unwrap(c)) * y), wrap(unwrap(c) * w)); };
+        auto [last, ys] = scan(step, wrap(x[0]), x);
+        auto chosen = cond(p, [=](auto c) { return wrap(cos(unwrap(c))); }, [](auto c) { return c; }, last);
+        return std::pair(chosen, ys);
+      };
+      return std::pair(element, xs);
+    };
+  };
+  auto one = [](Array x) { return make_tup({x}); };
+  auto first = [](Tup t) { return get_element(t, 0).as<Array>(); };
+  auto same = [](Array x) { return x; };
+  Array xs = array({{0.3, -0.7, 1.1}, {0.9, 0.2, -0.4}}), w = array(0.8f), p = array({true, false});
+  auto tuples = [=](Array xs, Array w) {
+    auto [chosen, ys] = vmap(both(one, first)(xs, w).first, 0, {AxisSpec{0}, AxisSpec{0}})(xs, p);
+    return sum(first(chosen)) + sum(square(first(ys)));
+  };
+  auto arrays = [=](Array xs, Array w) {
+    auto [chosen, ys] = vmap(both(same, same)(xs, w).first)(xs, p);
+    return sum(chosen) + sum(square(ys));
+  };
+  auto [xsBar, wBar] = grad(tuples, argnums<0, 1>)(xs, w);
+  auto [xsExpected, wExpected] = grad(arrays, argnums<0, 1>)(xs, w);
+  EXPECT_CLOSE(xsBar, xsExpected, 1e-5);
+  EXPECT_CLOSE(wBar, wExpected, 1e-5);
+  EXPECT_CLOSE(jvp(tuples, std::tuple(xs, w), std::tuple(ones_like(xs), w)).second,
+               jvp(arrays, std::tuple(xs, w), std::tuple(ones_like(xs), w)).second, 1e-5);
+}
+
 TEST(FrontendHiTransforms, GradientsAreOfTheTangentType) {
   Array ones = grad([](Array x) { return sum(dequantize(quantize(x))); })(exampleX());
   EXPECT_CLOSE(ones, hjx::ones({2, 3}));

@@ -7,6 +7,7 @@
 #include "dialects/hjx/MappedPrimitive.h"
 #include "lib/Batching/HiValues.h"
 #include "lib/Batching/MappedPrimitive.h"
+#include "lib/Batching/RemapPrimitive.h"
 #include "lib/Batching/Rules/Shared.h"
 
 using namespace hjx;
@@ -102,6 +103,7 @@ static LogicalResult batchRaise(BatchContext &ctx) {
 
 void hjx::registerHiTypesBatchRules(RuleRegistry &rules) {
   setMakeMapped(makeMappedPrimitive);
+  registerRemapPrimitive();
   rules.of<CallPrimitiveOp>().batch = batchPrimitive;
   rules.of<LowerOp>().batch = batchLower;
   rules.of<RaiseOp>().batch = batchRaise;
