@@ -85,7 +85,23 @@ static std::string smoothFailure(const Program &program) {
   return "";
 }
 
+/// A program with a mistake: an error that names a line is what it must end in.
+static Outcome runInvalid(const Program &program) {
+  try {
+    Evaluator evaluator(program, Form::Whole);
+    jit([&](const Values &args) { return evaluator(args); })(evaluator.sampleArguments(program.seed));
+  } catch (const Error &error) {
+    bool isLocated = error.where().line() > 0 && std::string(error.what()).find(".cpp:") != std::string::npos;
+    return {isLocated && !error.help().empty() ? "" : std::string("is refused without a line or a remedy: ") + error.what(), {}};
+  } catch (const std::exception &error) {
+    return {std::string("is refused by an exception that is not hjx's: ") + error.what(), {}};
+  }
+  return {"is accepted", {}};
+}
+
 Outcome runProgram(const Program &program, const RunOptions &options) {
+  if (options.isInvalid)
+    return runInvalid(program);
   Outcome outcome;
   const std::string backend = options.isCompiled ? "cpu " : "interpreter ";
   std::string now;

@@ -21,6 +21,7 @@ struct RunOptions {
   bool isCompiled = false; // Else by the reference interpreter.
   bool isEager = true;     // Step by step, too; compiled, each step is a program.
   bool isSmooth = false;   // The program's derivative against differences.
+  bool isInvalid = false;  // It is to be refused.
 };
 
 /// Runs the program in this process, whose HJX_BACKEND is what the options say.

@@ -305,15 +305,16 @@ void Evaluator::evaluatePrimitive(const Step &step, Env &env) const {
   auto arg = [&](size_t i) { return env.at(step.args[i])[0]; };
   auto array = [&](size_t i) { return arg(i).as<Array>(); };
   auto packed = [&](size_t i) { return arg(i).as<Packed>(); };
+  const Where where = Where::current();
   AnyValue &result = env[step.defs[0].id].emplace_back();
   if (step.op == "pack")
-    result = step.attrs[0] ? call_primitive<PackReverse>(array(0)) : call_primitive<PackForward>(array(0));
+    result = step.attrs[0] ? call_primitive<PackReverse>(where, array(0)) : call_primitive<PackForward>(where, array(0));
   else if (step.op == "unpack")
-    result = step.attrs[0] ? call_primitive<UnpackReverse>(packed(0)) : call_primitive<UnpackForward>(packed(0));
+    result = step.attrs[0] ? call_primitive<UnpackReverse>(where, packed(0)) : call_primitive<UnpackForward>(where, packed(0));
   else if (step.op == "rescale")
-    result = call_primitive(Rescale{0.5}, packed(0));
+    result = call_primitive(Rescale{0.5}, where, packed(0));
   else if (step.op == "matmul_packed")
-    result = step.attrs[0] ? call_primitive<MatmulReverse>(array(0), packed(1)) : call_primitive<MatmulForward>(array(0), packed(1));
+    result = step.attrs[0] ? call_primitive<MatmulReverse>(where, array(0), packed(1)) : call_primitive<MatmulForward>(where, array(0), packed(1));
   else if (step.op == "make_tup")
     result = tuples::make_tup(flat(env, step.args));
   else if (step.op == "get_element")

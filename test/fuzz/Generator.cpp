@@ -24,6 +24,7 @@ Program Generator::draw() {
   Program program{seed, {}};
   Scope scope{&program.main, {}};
   scope.derivatives = options.isSmooth; // All of it will be differentiated.
+  scope.allowsRank1 = !options.isSmooth;
   addParam(scope, arrayType(mainFloat, someShape(1)));
   addParam(scope, arrayType(mainFloat, someShape()));
   if (!options.isSmooth) {
@@ -162,7 +163,7 @@ Type Generator::someType(const Scope &scope, bool needsTangent) {
     return tuple;
   }
   case 4:
-    if (allowsRank1(scope))
+    if (scope.allowsRank1)
       return {Type::Rank1, float32, {static_cast<int64_t>(2 + below(2)), static_cast<int64_t>(2 + below(2))}, {}};
     break;
   case 5:
@@ -313,7 +314,7 @@ bool Generator::drawMovement(Scope &scope) {
   case 3: {
     std::vector<int64_t> attrs, sizes;
     for (int64_t size : shape) {
-      int64_t start = below(2), stride = 1 + below(2);
+      int64_t start = below(std::min<int64_t>(size, 2)), stride = 1 + below(2);
       attrs.insert(attrs.end(), {start, size, stride});
       sizes.push_back((size - start + stride - 1) / stride);
     }
@@ -337,7 +338,7 @@ std::vector<Entry> Generator::someIndex(Scope &scope, const Shape &shape, Shape 
   std::vector<int64_t> sizes;
   size_t used = shape.ndim() ? 1 + below(shape.ndim()) : 0;
   bool hasArray = false, hasScalar = false;
-  const bool hasStrides = chance(0.5); // Or integer arrays: updates take one of them.
+  const bool hasStrides = chance(0.5); // Or traced integers: an update of an array takes one of them.
   for (int axis = 0; axis < shape.ndim(); ++axis) {
     int64_t size = shape[axis];
     if (axis >= static_cast<int>(used)) { // Axes that are not named are whole.
@@ -373,14 +374,14 @@ std::vector<Entry> Generator::someIndex(Scope &scope, const Shape &shape, Shape 
       }
       [[fallthrough]];
     case 3:
-      if (!hasArray) {
+      if (!hasArray || hasStrides) {
         hasScalar = true;
         index.push_back({Entry::Number, static_cast<int64_t>(below(size)) - (chance(0.2) ? size : 0), 0, 1});
         break;
       }
       [[fallthrough]];
     default:
-      if (hasArray) {
+      if (hasArray || hasStrides) {
         index.push_back({});
         sizes.push_back(size);
         break;
@@ -473,7 +474,7 @@ bool Generator::drawInteger(Scope &scope) {
 
 bool Generator::drawHi(Scope &scope) {
   auto hi = findValue(scope, [&](const Type &type) {
-    return type.kind != Type::Array && !(type.kind == Type::Tuple && scope.isPushed) && !(type.kind == Type::Rank1 && !allowsRank1(scope));
+    return type.kind != Type::Array && !(type.kind == Type::Tuple && scope.isPushed) && !(type.kind == Type::Rank1 && !scope.allowsRank1);
   });
   if (!hi || chance(0.4)) {
     Type type = someType(scope, false);

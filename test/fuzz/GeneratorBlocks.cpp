@@ -16,6 +16,13 @@ static bool isStackable(const Type &type) { return canLead(type) && (type.kind !
 /// A ref that is passed is not to be captured as well.
 static void pass(Scope &inner, Id ref) { std::erase_if(inner.names, [&](const Name &name) { return name.id == ref; }); }
 
+/// The example type knows nothing of axes: loops, which may keep what they compute for a derivative, and maps
+/// see none of its values.
+static void hideRank1(Scope &inner) {
+  inner.allowsRank1 = false;
+  std::erase_if(inner.names, [](const Name &name) { return name.type.kind == Type::Rank1; });
+}
+
 static void limit(Scope &inner, Access most) {
   for (Name &name : inner.names)
     name.access = std::min(name.access, most);
@@ -63,11 +70,14 @@ bool Generator::drawScan(Scope &scope) {
   Step step{isForeach ? "foreach" : "scan", {}, {}, {}, {}, {}};
   step.blocks.resize(1);
   Scope inner = inside(scope, step.blocks[0]);
+  hideRank1(inner);
   std::vector<Type> carries;
   for (size_t i = isForeach ? 0 : below(3); i > 0; --i) {
     Type type = chance(0.6) ? arrayType(mainFloat, someShape()) : someType(scope, false);
     if (auto value = findValue(scope, isAny); value && chance(0.5))
       type = value->type;
+    if (type.kind == Type::Rank1)
+      continue;
     step.args.push_back(need(scope, type));
     carries.push_back(type);
     addParam(inner, type);
@@ -109,11 +119,12 @@ bool Generator::drawLoop(Scope &scope) {
   if (op != "fori")
     step.args.push_back(need(scope, arrayType(int32)));
   Scope inner = inside(scope, step.blocks[0]);
+  hideRank1(inner);
   addParam(inner, arrayType(int32));
   std::vector<Type> carries;
   for (size_t i = below(3); i > 0; --i) {
     auto value = findValue(scope, isAny);
-    Type type = value && chance(0.5) ? value->type : arrayType(mainFloat, someShape());
+    Type type = value && chance(0.5) && value->type.kind != Type::Rank1 ? value->type : arrayType(mainFloat, someShape());
     carries.push_back(type);
     step.args.push_back(need(scope, type));
     addParam(inner, type);
@@ -198,7 +209,7 @@ bool Generator::drawVmap(Scope &scope) {
   Step step{"vmap", {}, {}, {size}, {}, {}};
   step.blocks.resize(1);
   Scope inner = inside(scope, step.blocks[0]);
-  inner.isMapped = true;
+  hideRank1(inner);
   limit(inner, Access::Read);
   auto add = [&](const Name &name) {
     int axis = oneOf(axesOf(name.type, size));
@@ -237,13 +248,14 @@ bool Generator::drawVmap(Scope &scope) {
 std::optional<Name> Generator::differentiable(Scope &scope) {
   return findValue(scope, [&](const Type &type) {
     return hasTangent(type) && !(type.kind == Type::Tuple && scope.isPushed) &&
-           !(type.kind == Type::Rank1 && (scope.derivatives > 0 || !allowsRank1(scope)));
+           !(type.kind == Type::Rank1 && scope.derivatives > 0);
   });
 }
 
 /// A derivative begins: refs from outside pass by.
 void Generator::enterDerivative(Scope &inner) {
-  ++inner.derivatives;
+  if (++inner.derivatives > 1)
+    hideRank1(inner); // What its rules keep has no derivative.
   // What is stopped is no true derivative.
   limit(inner, options.isSmooth ? Access::Read : Access::WriteStopped);
 }
@@ -293,6 +305,7 @@ bool Generator::drawJvp(Scope &scope) {
   Scope inner = inside(scope, step.blocks[0]);
   enterDerivative(inner);
   inner.isForward = true;
+  hideRank1(inner);
   inner.isPushed |= isLinearize;
   std::vector<Type> types;
   for (size_t i = 1 + below(2); i > 0; --i)

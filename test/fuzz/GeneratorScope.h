@@ -28,7 +28,7 @@ struct Scope {
   int derivatives = 0;    // Around this place.
   bool isForward = false; // One of them is of forward mode: rules of reverse mode alone do not do.
   bool isPushed = false;  // One of them is linearize: a primitive's pull-back cannot be pushed.
-  bool isMapped = false;
+  bool allowsRank1 = true;
 };
 
 class Generator {
@@ -81,7 +81,6 @@ private:
   hjx::DType someFloat() { return !options.isSmooth && chance(0.1) ? otherFloat : mainFloat; }
   hjx::Shape someShape(int leastRank = 0);
   Type someType(const Scope &scope, bool needsTangent);
-  bool allowsRank1(const Scope &scope) const { return scope.derivatives <= 1 && !scope.isForward && !scope.isMapped && !options.isSmooth; }
   bool allowsReverseOnly(const Scope &scope) const { return !scope.isForward && !scope.isPushed; }
   int64_t flavour(const Scope &scope) { return allowsReverseOnly(scope) && chance(0.5); }
 

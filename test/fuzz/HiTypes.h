@@ -118,6 +118,8 @@ HJX_REGISTER_PRIMITIVE(Rescale)
 
 struct MatmulRule {
   static hjx::Type infer(const hjx::Type &x, const hjx::Type &q) {
+    if (x.shape().ndim() != 2 || x.shape()[1] != q.as<PackedClass>().dense.shape()[0])
+      throw hjx::Error("expected [m,k] and packed [k,n], got " + to_string(x) + " and " + to_string(q), "transpose an operand", {});
     return hjx::Type(x.dtype(), {x.shape()[0], q.as<PackedClass>().dense.shape()[1]});
   }
   static hjx::Array expand(const hjx::Array &x, const Packed &q) {

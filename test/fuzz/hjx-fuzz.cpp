@@ -4,9 +4,11 @@
 // docs/debugging.md.
 //
 //   hjx-fuzz --seeds 1000 --start 0 --jobs 2     failing seeds, made small, and a count
+//   hjx-fuzz --invalid --seeds 1000              with a mistake in each: all must be refused
 //   hjx-fuzz --print 17                          one program, as text and as IR
 #include "test/fuzz/Check.h"
 #include "test/fuzz/Generator.h"
+#include "test/fuzz/Mutate.h"
 #include "test/fuzz/Shrink.h"
 
 #include <algorithm>
@@ -24,7 +26,7 @@ struct Options {
   unsigned compileEvery = 1; // Compiled runs for one seed of so many; the interpreter always.
   unsigned eagerEvery = 16;  // Compiled step by step, which compiles each.
   size_t steps = 14;
-  bool doesShrink = true;
+  bool doesShrink = true, isInvalid = false;
   int print = -1;
 };
 
@@ -68,6 +70,28 @@ void report(unsigned seed, const Program &program, const std::string &failure, c
   std::cout << std::endl;
 }
 
+/// Runs programs with a mistake in each.
+int runInvalidShard(const Options &options, unsigned shard) {
+  int failures = 0;
+  std::vector<Program> programs;
+  std::vector<std::string> mistakes;
+  for (unsigned i = shard; i < options.seeds; i += options.jobs) {
+    Program program = draw(options.start + i, {.numSteps = options.steps});
+    if (std::string mistake = mutate(program, options.start + i); !mistake.empty()) {
+      programs.push_back(std::move(program));
+      mistakes.push_back(mistake);
+    }
+  }
+  std::vector<Outcome> outcomes = runIsolated(programs, {.isInvalid = true}, options.timeout);
+  for (size_t i = 0; i < programs.size(); ++i)
+    if (!outcomes[i].failure.empty()) {
+      ++failures;
+      std::cout << "seed " << programs[i].seed << ": a program with " << mistakes[i] << " " << outcomes[i].failure << "\n"
+                << str(programs[i]) << std::endl;
+    }
+  return failures;
+}
+
 /// Runs the seeds that are `shard` modulo the number of jobs; returns the number of failures.
 int runShard(const Options &options, unsigned shard) {
   constexpr size_t kBatch = 16; // Programs for one process: enough to share its start.
@@ -108,13 +132,14 @@ int runShard(const Options &options, unsigned shard) {
 }
 
 int runShards(const Options &options) {
+  auto run = options.isInvalid ? runInvalidShard : runShard;
   std::vector<pid_t> children;
   for (unsigned shard = 1; shard < options.jobs; ++shard)
     if (pid_t child = fork(); child == 0)
-      _exit(std::min(runShard(options, shard), 255));
+      _exit(std::min(run(options, shard), 255));
     else
       children.push_back(child);
-  int failures = runShard(options, 0);
+  int failures = run(options, 0);
   for (pid_t child : children) {
     int status = 0;
     waitpid(child, &status, 0);
@@ -130,8 +155,8 @@ int main(int argc, char **argv) {
   Options options;
   for (int i = 1; i < argc; ++i) {
     std::string flag = argv[i];
-    if (flag == "--no-shrink") {
-      options.doesShrink = false;
+    if (flag == "--no-shrink" || flag == "--invalid") {
+      (flag == "--invalid" ? options.isInvalid : options.doesShrink) = flag == "--invalid";
       continue;
     }
     unsigned *value = flag == "--start"           ? &options.start
@@ -147,7 +172,7 @@ int main(int argc, char **argv) {
       *value = static_cast<unsigned>(std::strtoul(argv[++i], &end, 10));
     if (!end || *end || end == argv[i]) {
       std::cerr << "hjx-fuzz: expected --start, --seeds, --jobs, --timeout, --compile-every, --eager-every or --print with a number, or "
-                   "--no-shrink, got " << argv[i] << "\n";
+                   "--invalid or --no-shrink, got " << argv[i] << "\n";
       return 2;
     }
   }
