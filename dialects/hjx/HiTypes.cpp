@@ -34,7 +34,7 @@ struct HiRegistry::Impl {
   template <typename Def>
   static std::string names(const llvm::StringMap<std::unique_ptr<Def>> &defs) {
     SmallVector<StringRef> sorted(defs.keys());
-    llvm::erase_if(sorted, [](StringRef name) { return name.starts_with("hjx."); }); // The compiler's own.
+    llvm::erase_if(sorted, [](StringRef name) { return name == "hjx.remap"; }); // The compiler's own.
     llvm::sort(sorted);
     return sorted.empty() ? "none" : llvm::join(sorted, ", ");
   }

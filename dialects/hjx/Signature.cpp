@@ -119,7 +119,8 @@ FailureOr<Signature> Signature::of(ModuleOp module) {
   auto main = module.lookupSymbol<func::FuncOp>("main");
   Attribute attribute = module->getAttr(kSignatureAttr);
   if (!attribute) {
-    if (main && isOnTensors(main))
+    // Without arguments and results (the empty tuple, lowered) a function is on tensors, too.
+    if (main && (isOnTensors(main) || main.getFunctionType() == FunctionType::get(main.getContext(), {}, {})))
       return Signature::of(main);
     module.emitError("expected a module with a function @main on tensors, or with the attribute '") << kSignatureAttr << "'";
     return failure();

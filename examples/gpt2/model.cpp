@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model.h"
+#include "forward.h"
 
 #include <cmath>
-
-using hjx::Array;
-namespace nn = hjx::nn;
 
 namespace gpt2 {
 
@@ -37,42 +34,8 @@ Params init(const Array &key, const Config &config) {
   return params;
 }
 
-/// Drops elements at the sites in the order in which they come: each takes the next key.
-class Dropout {
-public:
-  Dropout(double rate, const std::optional<Array> &key) : rate(rate), key(key) {}
-  Array operator()(const Array &x) {
-    return key && rate > 0 ? nn::dropout(x, rate, hjx::random::fold_in(*key, site++)) : x;
-  }
-
-private:
-  double rate;
-  std::optional<Array> key;
-  int64_t site = 0;
-};
-
-static Array normalised(const std::optional<nn::LayerNorm> &norm, const Array &x) {
-  return norm ? nn::layer_norm(*norm, x) : x;
-}
-
 Array logits(const Params &params, const Array &tokens, const Config &config, const std::optional<Array> &dropoutKey) {
-  Dropout dropout(config.drop_rate, dropoutKey);
-  Array h = hjx::take(params.wte, tokens);
-  if (params.wpe)
-    h = h + *params.wpe;
-  h = dropout(h);
-  auto join = [&](const Array &branch) { return config.shortcut ? h + branch : branch; };
-  for (const Block &block : params.blocks) {
-    if (block.attn_qkv) {
-      Array qkv = nn::linear(*block.attn_qkv, normalised(block.ln_1, h));
-      h = join(dropout(nn::linear(*block.attn_out, nn::causal_self_attention(qkv, config.n_heads))));
-    }
-    if (block.ffn_in) {
-      Array hidden = hjx::gelu(nn::linear(*block.ffn_in, normalised(block.ln_2, h)));
-      h = join(dropout(nn::linear(*block.ffn_out, hidden)));
-    }
-  }
-  return hjx::matmul(normalised(params.ln_f, h), params.wte.T());
+  return forward(params, tokens, config, dropoutKey);
 }
 
 Array loss(const Params &params, const Array &inputs, const Array &targets, const Config &config,

@@ -96,6 +96,9 @@ inline AnyValue sum_of(const AnyValue &x, const AnyValue &y, Where where = Where
 /// The type of tangents of values of `type`; none for integers, bools and keys.
 inline std::optional<Type> tangent_type(const Type &type) { return detail::tangentTypeOf(type); }
 
+/// The types of the components; of an array type, itself.
+HJX_API std::vector<Type> lo_types(const Type &type, Where where = Where::current());
+
 /// `type` without, or with, a mapped axis, for the classes of containers: any type answers.
 HJX_API Type dec_rank(const Type &type, int64_t size, const AxisSpec &spec, Where where = Where::current());
 HJX_API Type inc_rank(const Type &type, int64_t size, const AxisSpec &spec, Where where = Where::current());

@@ -86,7 +86,7 @@ absl::StatusOr<CompiledFunction> CompiledFunction::compile(OwningOpRef<ModuleOp>
   };
   LowerOptions lower;
   lower.dumpDir = options.dumpDir;
-  Stage counted = std::max(options.startFrom, Stage::Pure);
+  Stage counted = std::max(options.startFrom, Stage::Lo); // where hi-types have become products, too
   if (absl::Status status = lowerModule(*program, options.startFrom, counted, lower); !status.ok())
     return within(status);
   compiled.numFlops = countFlops(*program);

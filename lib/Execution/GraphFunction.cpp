@@ -6,6 +6,7 @@
 #include "lib/Data/Digest.h"
 #include "lib/Data/File.h"
 #include "lib/Execution/Diagnostics.h"
+#include "lib/Execution/HiSignature.h"
 #include "lib/Execution/LowerModule.h"
 #include "lib/Pipelines/Register.h"
 
@@ -170,7 +171,7 @@ absl::StatusOr<LoadedModule> loadModule(const std::string &path) {
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(bytes, path), llvm::SMLoc());
   loaded.module = parseSourceFile<ModuleOp>(sources, loaded.context.get());
-  if (!loaded.module)
+  if (!loaded.module || failed(exposeComponents(*loaded.module)))
     return absl::InvalidArgumentError(diagnostics.text());
   return loaded;
 }

@@ -48,7 +48,8 @@ absl::StatusOr<GraphFunction> readGraphFunction(mlir::func::FuncOp function);
 /// the name that the function has for its users.
 absl::StatusOr<GraphFunction> readGraphFunction(mlir::ModuleOp program, const std::string &name);
 
-/// A module as text or bytecode, with the context that it lives in.
+/// A module as text or bytecode, with the context that it lives in. Its public functions take and give
+/// arrays: hi values of theirs are their components (HiSignature.h).
 struct LoadedModule {
   std::shared_ptr<mlir::MLIRContext> context;
   mlir::OwningOpRef<mlir::ModuleOp> module;

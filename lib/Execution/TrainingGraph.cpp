@@ -113,7 +113,7 @@ absl::Status checkInit(const GraphFunction &init) {
 }
 
 absl::Status checkStep(const TrainingGraph &graph) {
-  const GraphFunction &step = graph.step;
+  const GraphFunction &step = *graph.step;
   HJX_RETURN_IF_ERROR(checkRoles(step, /*areResults=*/false, {"state", "batch", "scalar"}));
   HJX_RETURN_IF_ERROR(checkRoles(step, /*areResults=*/true, {"state", "metric"}));
   for (const GraphValue &state : graph.state()) {
@@ -140,6 +140,27 @@ absl::Status checkStep(const TrainingGraph &graph) {
   HJX_RETURN_IF_ERROR(checkBatch(step));
   HJX_RETURN_IF_ERROR(checkScalars(step));
   return checkMetrics(step);
+}
+
+/// Of a state with other names and types, the whole state of this graph.
+absl::Status checkConvert(const TrainingGraph &graph, const GraphFunction &convert) {
+  HJX_RETURN_IF_ERROR(checkRoles(convert, /*areResults=*/false, {"state"}));
+  HJX_RETURN_IF_ERROR(checkRoles(convert, /*areResults=*/true, {"state"}));
+  for (const GraphValue &state : graph.state()) {
+    auto found = std::find_if(convert.results.begin(), convert.results.end(), [&](const GraphValue &value) { return value.name == state.name; });
+    if (found == convert.results.end())
+      return badInput(absl::StrCat(convert.where, ": ", convert.name),
+                      absl::StrCat("a state result '", printable(state.name), "', as init has"), "none",
+                      "init's results and convert's have the same names");
+    if (!sameType(*found, state))
+      return badValue(convert.name, *found, "result", absl::StrCat(describe(state), ", as init's result"), describe(*found),
+                      "convert it in the graph");
+  }
+  for (const GraphValue &value : convert.results)
+    if (graph.stateIndex(value.name) < 0)
+      return badValue(convert.name, value, "result", "the name of a result of init", "another name",
+                      "init's results and convert's have the same names");
+  return absl::OkStatus();
 }
 
 /// State arguments are in the state.
@@ -230,6 +251,17 @@ int TrainingGraph::stateIndex(std::string_view name) const {
   return -1;
 }
 
+static std::optional<GraphFunction> &slotOf(TrainingGraph &graph, std::string_view name) {
+  return name == "step" ? graph.step : name == "eval" ? graph.eval : name == "logits" ? graph.logits : graph.convert;
+}
+
+const GraphFunction *TrainingGraph::find(std::string_view name) const {
+  if (name == "init")
+    return &init;
+  const std::optional<GraphFunction> &function = slotOf(const_cast<TrainingGraph &>(*this), name);
+  return function ? &*function : nullptr;
+}
+
 //===----------------------------------------------------------------------===//
 // Reading
 //===----------------------------------------------------------------------===//
@@ -250,22 +282,21 @@ absl::Status TrainingGraph::readFile(const std::string &path) {
     HJX_ASSIGN_OR_RETURN(to, readGraphFunction(function));
     return absl::OkStatus();
   };
-  for (auto [name, to] : {std::pair{"init", &init}, std::pair{"step", &step}}) {
-    std::optional<GraphFunction> function;
-    HJX_RETURN_IF_ERROR(find(name, function));
-    if (!function)
-      return badInput(path, absl::StrCat("a function '", name, "'"), "none", "see docs/training-graph.md");
-    *to = std::move(*function);
-  }
-  HJX_RETURN_IF_ERROR(find("eval", eval));
-  return find("logits", logits);
+  std::optional<GraphFunction> required;
+  HJX_RETURN_IF_ERROR(find("init", required));
+  if (!required)
+    return badInput(path, "a function 'init'", "none", "see docs/training-graph.md");
+  init = std::move(*required);
+  for (const char *name : kOptionalFunctions)
+    HJX_RETURN_IF_ERROR(find(name, slotOf(*this, name)));
+  return absl::OkStatus();
 }
 
 absl::Status TrainingGraph::readFolder(const std::string &path) {
   std::string attributes;
-  for (const char *name : {"init", "step", "eval", "logits"}) {
+  for (const char *name : {"init", "step", "eval", "logits", "convert"}) {
     std::string file = absl::StrCat(path, "/", name, "/", dumpName(stage));
-    bool isOptional = name == std::string_view("eval") || name == std::string_view("logits");
+    bool isOptional = name != std::string_view("init");
     if (std::error_code error; !std::filesystem::exists(file, error)) {
       if (isOptional && !std::filesystem::exists(absl::StrCat(path, "/", name), error))
         continue;
@@ -277,9 +308,9 @@ absl::Status TrainingGraph::readFolder(const std::string &path) {
     HJX_RETURN_IF_ERROR(checkStage(*source.module, stage));
     HJX_ASSIGN_OR_RETURN(GraphFunction function, readGraphFunction(*source.module, name));
     if (isOptional)
-      (name == std::string_view("eval") ? eval : logits) = std::move(function);
+      slotOf(*this, name) = std::move(function);
     else
-      (name == std::string_view("init") ? init : step) = std::move(function);
+      init = std::move(function);
     sha256 += source.sha256;
     // Printed: each file has a context of its own.
     std::string text;
@@ -301,11 +332,14 @@ absl::StatusOr<TrainingGraph> TrainingGraph::load(const std::string &path, Stage
   std::error_code error;
   HJX_RETURN_IF_ERROR(std::filesystem::is_directory(path, error) ? graph.readFolder(path) : graph.readFile(path));
   HJX_RETURN_IF_ERROR(checkInit(graph.init));
-  HJX_RETURN_IF_ERROR(checkStep(graph));
+  if (graph.step)
+    HJX_RETURN_IF_ERROR(checkStep(graph));
   if (graph.eval)
     HJX_RETURN_IF_ERROR(checkEval(graph, *graph.eval));
   if (graph.logits)
     HJX_RETURN_IF_ERROR(checkLogits(graph, *graph.logits));
+  if (graph.convert)
+    HJX_RETURN_IF_ERROR(checkConvert(graph, *graph.convert));
   return graph;
 }
 

@@ -17,13 +17,16 @@ struct TrainingGraph {
   int64_t vocabulary = 0;
   std::string tokenizer; ///< "bytes" or "gpt2"
   std::string config;    ///< JSON text
-  GraphFunction init, step;
-  std::optional<GraphFunction> eval, logits;
+  GraphFunction init;
+  std::optional<GraphFunction> step, eval, logits, convert;
 
   /// Reads and checks a graph that is at `stage`: a file, or a folder of dumps, in which each
   /// function has a folder (`step/3-lo.mlir`).
   /// Errors: INVALID_ARGUMENT that names file, line, function and value, what was expected and got.
   static absl::StatusOr<TrainingGraph> load(const std::string &path, Stage stage = Stage::Traced);
+
+  /// The function of that name, of init and those of kOptionalFunctions, if the graph has it.
+  const GraphFunction *find(std::string_view name) const;
 
   /// A module of its own whose @main is the function `name`; it must not outlive the graph.
   absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> program(const std::string &name) const;
@@ -42,6 +45,9 @@ private:
 
   std::map<std::string, LoadedModule> modules_; ///< by function, or all under ""
 };
+
+/// The functions that a graph may have beside init.
+inline constexpr const char *kOptionalFunctions[] = {"step", "eval", "logits", "convert"};
 
 /// Of the arguments `inputs` of step or eval: [rows, context] or [accumulation, rows, context].
 struct GraphBatch {

@@ -559,6 +559,19 @@ static auto askDialect(const char *question, hjx::Where where, F &&f) {
   return *answer;
 }
 
+std::vector<hjx::Type> hjx::lo_types(const Type &type, Where where) {
+  if (type.is_array())
+    return {type};
+  SmallVector<mlir::Type> components = askDialect("lo_types", where, [&](MLIRContext &context, ir::EmitError emitError) {
+    auto hi = cast<ir::HiType>(typeOf(type, &context));
+    return hi.getDef()->loTypes(hi, emitError);
+  });
+  std::vector<hjx::Type> types;
+  for (mlir::Type component : components)
+    types.push_back(avalOf(component).type());
+  return types;
+}
+
 hjx::Type hjx::dec_rank(const Type &type, int64_t size, const AxisSpec &spec, Where where) {
   return avalOf(askDialect("dec_rank", where, [&](MLIRContext &context, ir::EmitError emitError) {
            return ir::decRank(typeOf(type, &context), size, attributeOf(spec, &context), emitError);

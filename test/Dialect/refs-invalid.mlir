@@ -113,13 +113,13 @@ func.func @carried(%x: tensor<f32>) {
 
 // -----
 
-// expected-error @below {{unknown type !hjx.q8; known hi-types: none (a plugin adds others: --load-hjx-plugin)}}
+// expected-error @below {{unknown type !hjx.q8; known hi-types: low_rank, optional, quantized, tuple (a plugin adds others: --load-hjx-plugin)}}
 func.func private @unknown(!hjx.q8<4x8>)
 
 // -----
 
 func.func @unknown(%x: tensor<3xf32>) {
-  // expected-error @below {{'hjx.call_primitive' op (C1) unknown primitive "quantize"; known primitives: none (a plugin adds others: --load-hjx-plugin)}}
+  // expected-error @below {{'hjx.call_primitive' op (C1) unknown primitive "quantize"; known primitives: hjx.dequantize, hjx.elements, hjx.factors, hjx.low_rank, hjx.none_of, hjx.optional, hjx.optional_parts, hjx.quantize, hjx.quantized_matmul, hjx.quantized_take, hjx.select, hjx.tuple (a plugin adds others: --load-hjx-plugin)}}
   hjx.call_primitive "quantize"(%x) : (tensor<3xf32>) -> ()
   return
 }

@@ -21,13 +21,13 @@ func.func private @element(!hjx.tup<i32>)
 
 // -----
 
-// expected-error@+1 {{unknown type !hjx.q4; known hi-types: q8, r1, tup (a plugin adds others: --load-hjx-plugin)}}
+// expected-error@+1 {{unknown type !hjx.q4; known hi-types: low_rank, optional, q8, quantized, r1, tup, tuple (a plugin adds others: --load-hjx-plugin)}}
 func.func private @unknown(!hjx.q4<2x3>)
 
 // -----
 
 func.func @unknown_primitive(%x: tensor<2x3xf32>) {
-  // expected-error@+1 {{(C1) unknown primitive "quantise"; known primitives: dequantize, factors, get_tuple_element, make_tup, matmul_q, matmul_r1, outer, quantize (a plugin adds others: --load-hjx-plugin)}}
+  // expected-error@+1 {{(C1) unknown primitive "quantise"; known primitives: dequantize, factors, get_tuple_element, hjx.dequantize, hjx.elements, hjx.factors, hjx.low_rank, hjx.none_of, hjx.optional, hjx.optional_parts, hjx.quantize, hjx.quantized_matmul, hjx.quantized_take, hjx.select, hjx.tuple, make_tup, matmul_q, matmul_r1, outer, quantize (a plugin adds others: --load-hjx-plugin)}}
   %q = hjx.call_primitive "quantise"(%x) : (tensor<2x3xf32>) -> !hjx.q8<2x3>
   return
 }

@@ -187,9 +187,25 @@ std::vector<Unit> availableUnits() {
 
 struct Types {
   Element operand, accumulator, result;
+  Packing lhs = Packing::None, rhs = Packing::None;
 };
+/// What a stored element stands for.
+double unpacked(Packing packing, double stored) {
+  auto byte = static_cast<int>(stored);
+  switch (packing) {
+  case Packing::None:
+  case Packing::Byte:
+    return stored;
+  case Packing::LowNibble:
+    return ((byte & 15) ^ 8) - 8;
+  case Packing::HighNibble:
+    return byte >> 4;
+  }
+}
 GemmConfig configOf(Types types, const Unit &unit) {
   GemmConfig config{{typeOf(types.operand), typeOf(types.accumulator), typeOf(types.result)}};
+  config.lhsPacking = types.lhs;
+  config.rhsPacking = types.rhs;
   config.vectorUnit = unit.unit;
   return config;
 }
@@ -205,8 +221,8 @@ struct Problem {
 /// Runs `kernel` on random matrices and compares with the loop. Returns the bytes of C.
 std::string check(GemmKernel &kernel, Types types, const Problem &p) {
   int64_t batch = p.batch0 * p.batch1;
-  TestMatrix a(types.operand, p.m, p.k, p.a, batch, 1);
-  TestMatrix b(types.operand, p.k, p.n, p.b, batch, 2);
+  TestMatrix a(types.lhs == Packing::None ? types.operand : Element::I8, p.m, p.k, p.a, batch, 1);
+  TestMatrix b(types.rhs == Packing::None ? types.operand : Element::I8, p.k, p.n, p.b, batch, 2);
   TestMatrix c(types.result, p.m, p.n, p.c, batch, 3);
   TestMatrix old(types.result, p.m, p.n, p.c, batch, 3);
   kernel(a.matrix(p.batch1), b.matrix(p.batch1), c.matrix(p.batch1),
@@ -219,7 +235,7 @@ std::string check(GemmKernel &kernel, Types types, const Problem &p) {
         double before = p.accumulate ? old.value(t, i, j) : 0;
         double sum = before, magnitude = std::abs(before);
         for (int64_t kk = 0; kk < p.k; ++kk) {
-          double product = a.value(t, i, kk) * b.value(t, kk, j);
+          double product = unpacked(types.lhs, a.value(t, i, kk)) * unpacked(types.rhs, b.value(t, kk, j));
           sum += product;
           magnitude += std::abs(product);
         }
@@ -315,6 +331,23 @@ TEST_P(GemmTest, Types) {
       for (bool accumulate : {false, true})
         check(gemm, types, {29, 45, 300, layout, layout, Layout::Rows, accumulate});
     check(gemm, types, {30, 45, 3, Layout::Rows, Layout::Cols, Layout::Strided, false, 2, 2, 3});
+  }
+}
+
+TEST_P(GemmTest, FactorsInBytes) {
+  using enum Packing;
+  Layout layouts[] = {Layout::Rows, Layout::Cols, Layout::Strided};
+  for (auto [lhs, rhs] : {std::pair(None, Byte), {Byte, None}, {None, LowNibble}, {HighNibble, None}, {Byte, HighNibble}}) {
+    Types types{Element::F32, Element::F32, Element::F32, lhs, rhs};
+    GemmKernel gemm = kernel(types);
+    for (Layout a : layouts)
+      for (Layout b : layouts)
+        for (int64_t m : {1, 5, 37}) // few rows are read in place
+          check(gemm, types, {m, 71, 39, a, b, Layout::Rows, m == 5});
+    check(gemm, types, {300, 47, 70, Layout::Rows, Layout::Rows, Layout::Cols});
+    check(gemm, types, {20, 1100, 800, Layout::Rows, Layout::Cols, Layout::Rows, false, 1, 1, 3});
+    check(gemm, types, {30, 45, 20, Layout::Rows, Layout::Cols, Layout::Rows, false, 2, 3, 4});
+    EXPECT_EQ(check(gemm, types, {90, 200, 100}), check(gemm, types, {90, 200, 100, Layout::Rows, Layout::Rows, Layout::Rows, false, 1, 1, 5}));
   }
 }
 

@@ -27,6 +27,7 @@ std::unique_ptr<Command> makeTrainCommand();
 std::unique_ptr<Command> makeEvalCommand();
 std::unique_ptr<Command> makeGenerateCommand();
 std::unique_ptr<Command> makeCallCommand();
+std::unique_ptr<Command> makeConvertCommand();
 std::unique_ptr<Command> makeInspectCommand();
 
 /// The flags of commands that compile: for what machine (docs/gpu.md), where in the compiler to

@@ -131,8 +131,8 @@ absl::StatusOr<std::unique_ptr<GraphProgram>> GraphProgram::create(const Trainin
     HJX_ASSIGN_OR_RETURN(to, program->bind(name, options));
     return absl::OkStatus();
   };
-  HJX_RETURN_IF_ERROR(compile(options.step, "init", program->init_));
-  HJX_RETURN_IF_ERROR(compile(options.step, "step", program->step_));
+  HJX_RETURN_IF_ERROR(compile(options.step && graph.step, "init", program->init_));
+  HJX_RETURN_IF_ERROR(compile(options.step && graph.step, "step", program->step_));
   HJX_RETURN_IF_ERROR(compile(options.eval && graph.eval, "eval", program->eval_));
   HJX_RETURN_IF_ERROR(compile(options.logits && graph.logits, "logits", program->logits_));
   return program;

@@ -26,18 +26,20 @@ private:
 absl::Status InspectCommand::run() {
   HJX_ASSIGN_OR_RETURN(TrainingGraph graph, stages_.load(graph_));
   if (stages_.stops())
-    return stages_.lower(graph, {"init", "step", "eval", "logits"});
+    return stages_.lower(graph, {"init", "step", "eval", "logits", "convert"});
   GraphProgramOptions options;
   options.dumpDir = stages_.dumpDir();
   HJX_ASSIGN_OR_RETURN(options.device, stages_.openDevice(graph.modules().front()));
   HJX_ASSIGN_OR_RETURN(std::unique_ptr<GraphProgram> program, GraphProgram::create(graph, options));
   for (const GraphValue &value : graph.state())
     std::printf("%-40s %s\n", value.name.c_str(), describeTensor(value.type, value.shape).c_str());
-  GraphBatch batch = batchOf(graph.step);
   std::printf("%s\n", describeState(graph).c_str());
-  std::printf("batch: %lld x %lld windows of %lld tokens, vocabulary %lld, tokenizer %s\n",
-              static_cast<long long>(batch.accumulation), static_cast<long long>(batch.rows),
-              static_cast<long long>(batch.context), static_cast<long long>(graph.vocabulary), graph.tokenizer.c_str());
+  if (graph.step || graph.eval) {
+    GraphBatch batch = batchOf(graph.step ? *graph.step : *graph.eval);
+    std::printf("batch: %lld x %lld windows of %lld tokens, ", static_cast<long long>(batch.accumulation),
+                static_cast<long long>(batch.rows), static_cast<long long>(batch.context));
+  }
+  std::printf("vocabulary %lld, tokenizer %s\n", static_cast<long long>(graph.vocabulary), graph.tokenizer.c_str());
   std::printf("%s", program->describeFunctions().c_str());
   if (memoryPlan_)
     std::printf("%s", program->memoryPlans().c_str());

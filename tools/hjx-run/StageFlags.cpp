@@ -83,7 +83,7 @@ absl::Status StageFlags::lower(const TrainingGraph &graph, const std::vector<std
   if (dumpDir_.empty())
     return badInput("--stop-after", "--dump-dir with it", "none", "name the folder for the stages");
   for (const std::string &name : functions) {
-    if ((name == "eval" && !graph.eval) || (name == "logits" && !graph.logits))
+    if (!graph.find(name))
       continue;
     HJX_ASSIGN_OR_RETURN(mlir::OwningOpRef<mlir::ModuleOp> program, graph.program(name));
     LowerOptions options;

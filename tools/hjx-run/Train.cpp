@@ -281,6 +281,8 @@ absl::Status TrainCommand::run() {
   if (run_.empty() && !compileOnly_ && !stages_.stops())
     return badInput("train", "--run DIR", "none", "name the folder that the run is kept in");
   HJX_ASSIGN_OR_RETURN(TrainingGraph graph, stages_.load(graph_));
+  if (!graph.step)
+    return badInput(graph_.getValue(), "a function 'step'", "none", "this graph can only be evaluated; see docs/training-graph.md");
   if (stages_.stops())
     return stages_.lower(graph, {"init", "step", "eval", "logits"});
   HJX_ASSIGN_OR_RETURN(std::unique_ptr<Tokenizer> tokenizer, openGraphTokenizer(graph, tokenizer_));
@@ -317,7 +319,7 @@ absl::Status TrainCommand::run() {
     tokens = split.train;
     heldOut = split.validation;
   }
-  HJX_ASSIGN_OR_RETURN(BatchStream batches, openBatches(tokens, graph.step, path, order, seed));
+  HJX_ASSIGN_OR_RETURN(BatchStream batches, openBatches(tokens, *graph.step, path, order, seed));
   std::optional<BatchStream> validation;
   TrainOptions options;
   if (heldOut && graph.eval) {

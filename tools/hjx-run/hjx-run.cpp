@@ -5,6 +5,7 @@
 //   hjx-run train gpt2.mlir austen.txt --run runs/demo
 //   hjx-run train gpt2.mlir austen.txt --run runs/demo --resume
 //   hjx-run generate gpt2.mlir --run runs/demo --prompt "It is a truth"
+//   hjx-run convert gpt2-int8.mlir --from runs/demo --run runs/demo-int8
 //   hjx-run call gpt2.mlir --function init --input key.npy --output state.safetensors
 #include "tools/HiPlugins.h"
 #include "tools/Options.h"
@@ -70,7 +71,7 @@ int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   std::vector<std::unique_ptr<hjx::Command>> commands;
   for (auto make : {hjx::makeTrainCommand, hjx::makeEvalCommand, hjx::makeGenerateCommand, hjx::makeCallCommand,
-                    hjx::makeInspectCommand})
+                    hjx::makeConvertCommand, hjx::makeInspectCommand})
     commands.push_back(make());
   hjx::hideLibraryOptions();
   hjx::registerHiPluginOption();

@@ -15,17 +15,19 @@ Generator::Generator(ModuleOp module, const GemmConfig &config, const Tiling &ti
 
 func::FuncOp Generator::generate() {
   microKernel = emitMicroKernel(e, module, t, name + ".kernel");
-  packA = emitPackPanel(e, module, t, t.rows, name + ".pack_rows");
-  packB = emitPackPanel(e, module, t, t.cols, name + ".pack_cols");
+  packA = emitPackPanel(e, module, t, /*isLhs=*/true, name + ".pack_rows");
+  packB = emitPackPanel(e, module, t, /*isLhs=*/false, name + ".pack_cols");
   writeBack = emitWriteBack(e, module, t, name + ".write_back");
   packPart = emitPackPart();
   multiplyPart = emitMultiplyPart();
-  if (t.canReadInPlace()) {
+  if (t.canBeLight()) {
     lightKernel = emitInPlaceKernel(e, module, t, t.lightRows, t.vectors, name + ".light_kernel");
     narrowKernel = emitInPlaceKernel(e, module, t, Tiling::narrowRows, 1, name + ".narrow_kernel");
+    lightPart = emitLightPart();
+  }
+  if (t.canReadInPlace()) {
     rowKernel = emitInPlaceKernel(e, module, t, 1, Tiling::rowVectors, name + ".row_kernel");
     dotsKernel = emitDotsKernel(e, module, t, name + ".dots_kernel");
-    lightPart = emitLightPart();
     rowPart = emitRowPart();
     dotsPart = emitDotsPart();
   }
@@ -41,8 +43,8 @@ void Generator::emitChunks(const Context &c, Value chunkAddress) {
   e.loop(zero, c[N], e.constant(Tiling::nChunk), [&](Int n0) {
     e.loop(zero, max(c[K], one), depthLimit, [&](Int k0) {
       Context chunk = c;
-      chunk.set(A, c.element(A, t.operand, zero, k0));
-      chunk.set(B, c.element(B, t.operand, k0, n0));
+      chunk.set(A, c.element(A, t.lhs, zero, k0));
+      chunk.set(B, c.element(B, t.rhs, k0, n0));
       chunk.set(C, c.element(C, t.result, zero, n0));
       chunk.set(N, min(c[N] - n0, e.constant(Tiling::nChunk)));
       chunk.set(K, min(c[K] - k0, depthLimit));
@@ -61,7 +63,7 @@ Generator::Function Generator::emitProduct() {
     Value chunkAddress = Context::allocate(e);
     Context c = Context::load(e, args[0]);
     auto packed = [&] { emitChunks(c, chunkAddress); };
-    if (!t.canReadInPlace())
+    if (!t.canBeLight())
       return packed();
     auto light = [&] {
       Context chunk = c;
@@ -69,13 +71,15 @@ Generator::Function Generator::emitProduct() {
       chunk.store(chunkAddress);
       parallel(lightPart, chunkAddress, c[Parts]);
     };
+    auto manyRows = [&] { e.branch(isLight(c), light, packed); };
+    if (!t.canReadInPlace())
+      return manyRows();
     auto row = [&] { parallel(rowPart, args[0], c[Parts]); };
     auto dots = [&] { parallel(dotsPart, args[0], c[Parts]); };
 
     Value oneRow = e.equal(c[M], 1);
     Value bByRows = e.both(e.equal(c[BCol], 1), e.equal(c[CCol], 1));
     Value alongK = e.both(e.equal(c[BRow], 1), e.equal(c[ACol], 1));
-    auto manyRows = [&] { e.branch(isLight(c), light, packed); };
     auto notByRows = [&] { e.branch(e.both(oneRow, alongK), dots, manyRows); };
     e.branch(e.both(oneRow, bByRows), row, notByRows);
   });
@@ -87,8 +91,8 @@ static Context productOf(Emitter &e, const Tiling &t, const Context &c, Int batc
   auto advance = [&](Slot matrix, Slot stride0, Slot stride1, Type type) {
     one.set(matrix, e.at(c[matrix], type, batch0 * c[stride0] + batch1 * c[stride1]));
   };
-  advance(A, ABatch0, ABatch1, t.operand);
-  advance(B, BBatch0, BBatch1, t.operand);
+  advance(A, ABatch0, ABatch1, t.lhs);
+  advance(B, BBatch0, BBatch1, t.rhs);
   advance(C, CBatch0, CBatch1, t.result);
   return one;
 }
@@ -111,7 +115,7 @@ Generator::Function Generator::emitBatchPart() {
         e.call(product, {oneAddress});
       });
     };
-    if (!t.canReadInPlace())
+    if (!t.canBeLight())
       return anySize();
     // Small ones, of which there may be thousands: no context, no choice for each.
     Value small = e.both(isLight(c), e.compare(arith::CmpIPredicate::sgt, c[M], e.constant(1)));
@@ -129,6 +133,8 @@ Generator::Function Generator::emitBatchPart() {
 /// Whether to compute C^T = B^T A^T instead, the same product with the roles exchanged: when C is
 /// stored by columns, when it is one column, or when that wastes less of the tiles.
 static Value shouldSwap(Emitter &e, const Tiling &t, const Context &c) {
+  if (t.isPacked()) // Each way of reading is compiled for its factor.
+    return arith::ConstantOp::create(e, e.getBoolAttr(false));
   // In steps of the micro-kernel per element: k for each element of a tile, filled or not; 16 for
   // each that is packed; 4 * lanes, once a block of k, to write an element that has no neighbour.
   Int kBlocks = ceilDiv(c[K], Tiling::kBlock);
@@ -215,7 +221,11 @@ std::string gemmKernelName(const GemmConfig &config) {
   std::string name;
   llvm::raw_string_ostream os(name);
   os << "hjx_gemm_" << (config.unsignedOperands ? "u_" : "") << config.operandType << "_"
-     << config.accumulatorType << "_" << config.resultType << "_v" << config.vectorUnit.bytes * 8;
+     << config.accumulatorType << "_" << config.resultType;
+  for (auto [packing, factor] : {std::pair(config.lhsPacking, "_a"), {config.rhsPacking, "_b"}})
+    if (packing != Packing::None)
+      os << factor << (packing == Packing::Byte ? "8" : packing == Packing::LowNibble ? "4low" : "4high");
+  os << "_v" << config.vectorUnit.bytes * 8;
   return name;
 }
 

@@ -132,6 +132,17 @@ Value Emitter::convert(Value value, Type elementType, bool isUnsigned) {
                     : arith::ExtSIOp::create(*this, type, value).getResult();
 }
 
+Value Emitter::unpack(Value bytes, Packing packing, Type elementType) {
+  auto vector = dyn_cast<VectorType>(bytes.getType());
+  TypedAttr number = getI8IntegerAttr(4);
+  Value four = arith::ConstantOp::create(*this, vector ? SplatElementsAttr::get(vector, Attribute(number)) : number);
+  if (packing == Packing::LowNibble)
+    bytes = arith::ShLIOp::create(*this, bytes, four);
+  if (packing != Packing::Byte)
+    bytes = arith::ShRSIOp::create(*this, bytes, four);
+  return arith::SIToFPOp::create(*this, vector ? Type(vector.clone(elementType)) : elementType, bytes);
+}
+
 Value Emitter::addElements(Value lhs, Value rhs) {
   if (isa<FloatType>(getElementTypeOrSelf(lhs.getType())))
     return arith::AddFOp::create(*this, lhs, rhs);

@@ -6,6 +6,8 @@
 // and a micro-kernel that runs for 300 ns notices.
 #pragma once
 
+#include "lib/Codegen/Structured/ProductTypes.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -68,6 +70,8 @@ public:
   mlir::Value zero(mlir::Type scalarOrVector);
   /// Converts floats or integers (or vectors of them) to the element type of `type`.
   mlir::Value convert(mlir::Value value, mlir::Type elementType, bool isUnsigned = false);
+  /// The floats that bytes hold: see Packing.
+  mlir::Value unpack(mlir::Value bytes, Packing packing, mlir::Type elementType);
   mlir::Value addElements(mlir::Value lhs, mlir::Value rhs);
   /// lhs * rhs + sum, in one rounding if `fma`.
   mlir::Value multiplyAdd(mlir::Value lhs, mlir::Value rhs, mlir::Value sum, bool fma);

@@ -20,7 +20,7 @@ mlir::LLVM::LLVMFuncOp emitMicroKernel(Emitter &e, mlir::ModuleOp module, const 
 /// elements of C that are cut off. k is padded to a multiple of kUnroll with zeros in both
 /// operands. May write one vector past the end of the panel: pack panels in ascending order.
 mlir::LLVM::LLVMFuncOp emitPackPanel(Emitter &e, mlir::ModuleOp module, const Tiling &tiling,
-                                     int64_t width, llvm::StringRef name);
+                                     bool isLhs, llvm::StringRef name);
 
 /// (source, sourceRow, c, cRow, cCol, m, n, accumulate: i1): moves an m x n block of computed
 /// values with unit column stride to its place in C, converting to the result type.

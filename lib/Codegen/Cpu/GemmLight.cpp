@@ -156,6 +156,8 @@ Value Generator::isLight(const Context &c) {
 
 // B is packed unless few rows use it, or it is small enough to stay in the cache as it is.
 Value Generator::packsBWhenLight(const Context &c) {
+  if (!t.canReadInPlace())
+    return e.constant(1);
   Value fewRows = e.atMost(c[M], t.inPlaceMaxM);
   Value cached = e.atMost(c[K] * c[N], t.inPlaceMaxElements);
   Value inPlace = e.both(e.equal(c[BCol], 1), e.either(fewRows, cached));
@@ -171,7 +173,7 @@ void Generator::emitLightTiles(const Context &c, const Rectangle &r, Value buffe
         e.either(e.compare(arith::CmpIPredicate::ne, k0, e.constant(0)), c.isSet(Accumulate));
     e.loop(r.colBegin, r.colEnd, 1, [&](Int col) {
       Int n = min(c[N] - col * t.cols, e.constant(t.cols));
-      Value inPlace = c.element(B, t.compute, k0, col * t.cols);
+      Value inPlace = c.element(B, t.rhs, k0, col * t.cols);
       e.branch(packs, [&] { e.call(packB, {inPlace, c[BCol], c[BRow], n, depth, buffer}); });
       Value panel = arith::SelectOp::create(e, packs, buffer, inPlace);
       auto rows = [&](Function kernel, int64_t step) {

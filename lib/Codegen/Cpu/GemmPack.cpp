@@ -39,26 +39,29 @@ namespace {
 struct PanelPacker {
   Emitter &e;
   const Tiling &t;
+  mlir::Type stored;
+  Packing packing;
   int64_t width;
   Value source, destination;
   Int outerStride, kStride, count, k;
 
-  Value sourceAt(Int i, Int kk) { return e.at(source, t.operand, i * outerStride + kk * kStride); }
+  Value sourceAt(Int i, Int kk) { return e.at(source, stored, i * outerStride + kk * kStride); }
   Value destinationAt(Int kk, int64_t i) {
     return e.at(e.at(destination, t.compute, kk * width), t.compute, i);
   }
   Value loadConverted(Value address, int64_t lanes) {
-    Type type = lanes == 1 ? t.operand : VectorType::get({lanes}, t.operand);
-    return e.convert(e.load(type, address), t.compute, t.isUnsigned);
+    Type type = lanes == 1 ? stored : VectorType::get({lanes}, stored);
+    Value value = e.load(type, address);
+    return packing == Packing::None ? e.convert(value, t.compute, t.isUnsigned) : e.unpack(value, packing, t.compute);
   }
 
   void copyRows() {
     e.loop(e.constant(0), k, 1, [&](Int kk) {
-      Value from = e.at(source, t.operand, kk * kStride);
+      Value from = e.at(source, stored, kk * kStride);
       // In powers of two, so that nothing beyond the panel is read: 14 = 8 + 4 + 2.
       for (int64_t i = 0; i < width;) {
         int64_t lanes = std::min<int64_t>(t.lanes, llvm::bit_floor<uint64_t>(width - i));
-        e.store(loadConverted(e.at(from, t.operand, i), lanes), destinationAt(kk, i));
+        e.store(loadConverted(e.at(from, stored, i), lanes), destinationAt(kk, i));
         i += lanes;
       }
     });
@@ -73,7 +76,7 @@ struct PanelPacker {
     e.loop(e.constant(0), wholeK, t.lanes, [&](Int kk) {
       SmallVector<Value> square;
       for (Value address : rowAddress)
-        square.push_back(loadConverted(e.at(address, t.operand, kk), t.lanes));
+        square.push_back(loadConverted(e.at(address, stored, kk), t.lanes));
       square.resize(t.lanes, square.back());
       transposeSquare(e, square);
       for (auto [i, column] : llvm::enumerate(square))
@@ -109,12 +112,15 @@ struct PanelPacker {
 };
 } // namespace
 
-LLVM::LLVMFuncOp emitPackPanel(Emitter &e, ModuleOp module, const Tiling &t, int64_t width,
+LLVM::LLVMFuncOp emitPackPanel(Emitter &e, ModuleOp module, const Tiling &t, bool isLhs,
                                StringRef name) {
   SmallVector<Type> signature{e.ptr(), e.i64(), e.i64(), e.i64(), e.i64(), e.ptr()};
+  int64_t width = isLhs ? t.rows : t.cols;
   return e.function(module, name, signature, [&](ValueRange args) {
     PanelPacker packer{e,
                        t,
+                       isLhs ? t.lhs : t.rhs,
+                       isLhs ? t.lhsPacking : t.rhsPacking,
                        width,
                        args[0],
                        args[5],

@@ -16,7 +16,7 @@ Generator::Function Generator::emitPackPart() {
       Int panel = index % panels, k0 = index / panels * Tiling::kBlock;
       Int depth = min(c[K] - k0, e.constant(Tiling::kBlock));
       Int offset = (k0 * panels + panel * roundUp(depth, Tiling::kUnroll)) * t.cols;
-      e.call(packB, {c.element(B, t.operand, k0, panel * t.cols), c[BCol], c[BRow],
+      e.call(packB, {c.element(B, t.rhs, k0, panel * t.cols), c[BCol], c[BRow],
                      min(c[N] - panel * t.cols, e.constant(t.cols)), depth,
                      e.at(c[Workspace], t.compute, offset)});
     });
@@ -75,7 +75,7 @@ Generator::Function Generator::emitMultiplyPart() {
           Int depth = min(c[K] - k0, e.constant(Tiling::kBlock));
           e.loop(firstRow, lastRow, 1, [&](Int row) {
             Int offset = (row - firstRow) * roundUp(depth, Tiling::kUnroll) * t.rows;
-            e.call(packA, {c.element(A, t.operand, row * t.rows, k0), c[ARow], c[ACol],
+            e.call(packA, {c.element(A, t.lhs, row * t.rows, k0), c[ARow], c[ACol],
                            min(c[M] - row * t.rows, e.constant(t.rows)), depth,
                            e.at(buffers, t.compute, offset)});
           });

@@ -45,8 +45,15 @@ FailureOr<Tiling> Tiling::of(const GemmConfig &config, Location loc) {
                              "least as wide, got operands "
                           << in << ", accumulator " << acc << ", result " << out;
 
+  if (config.isPacked() && !(in.isF32() && acc.isF32()))
+    return emitError(loc) << "matrix product: expected packed factors to stand for f32 with an f32 accumulator, got " << in << " and " << acc;
+
   Tiling t;
-  t.operand = in;
+  auto stored = [&](Packing packing) { return packing == Packing::None ? in : IntegerType::get(in.getContext(), 8); };
+  t.lhs = stored(config.lhsPacking);
+  t.rhs = stored(config.rhsPacking);
+  t.lhsPacking = config.lhsPacking;
+  t.rhsPacking = config.rhsPacking;
   t.result = out;
   t.isUnsigned = config.unsignedOperands;
   // There is no vector multiply for bytes, and wrapping sums may be computed wider.

@@ -12,7 +12,9 @@
 namespace hjx::gemm {
 
 struct Tiling {
-  mlir::Type operand, compute, result;
+  mlir::Type lhs, rhs; ///< as they are stored: bytes if packed
+  mlir::Type compute, result;
+  Packing lhsPacking = Packing::None, rhsPacking = Packing::None;
   bool isUnsigned = false, fma = false;
   int64_t lanes = 0;   ///< elements of `compute` in a vector register
   int64_t rows = 0;    ///< of a tile of C held in registers
@@ -39,7 +41,10 @@ struct Tiling {
   /// C is not accumulated in place when its type differs: rounding happens once, at the end.
   bool throughScratch() const { return compute != result; }
 
-  bool canReadInPlace() const { return operand == compute && compute == result; }
+  bool canReadInPlace() const { return lhs == compute && rhs == compute && compute == result; }
+  /// A is read in place, B packed.
+  bool canBeLight() const { return lhs == compute && compute == result; }
+  bool isPacked() const { return lhsPacking != Packing::None || rhsPacking != Packing::None; }
 
   // Workspace of one part: [block of A | one tile of C | block of C if throughScratch].
   int64_t tileOffset() const;

@@ -30,6 +30,8 @@ public:
       : b(b), product(product), gemm(gemm), accumulate(accumulate), parts(parts) {}
 
   void emit(Value lhs, Value rhs, Value result, Value workspace) {
+    lhsType = getElementTypeOrSelf(lhs.getType());
+    rhsType = getElementTypeOrSelf(rhs.getType());
     Value adds = arith::ConstantIntOp::create(b, accumulate, 1);
     emitLoops(0, pointerTo(lhs, product.lhsOffset), pointerTo(rhs, product.rhsOffset),
               pointerTo(result, product.resultOffset), pointerTo(workspace, 0), adds);
@@ -71,8 +73,8 @@ private:
       Value isLater = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, iv, index(0));
       adds = arith::OrIOp::create(b, adds, isLater);
     }
-    emitLoops(depth + 1, advance(lhs, iv, loop.lhsStride, product.types.operandType),
-              advance(rhs, iv, loop.rhsStride, product.types.operandType),
+    emitLoops(depth + 1, advance(lhs, iv, loop.lhsStride, lhsType),
+              advance(rhs, iv, loop.rhsStride, rhsType),
               advance(result, iv, loop.resultStride, product.types.resultType), workspace, adds);
   }
 
@@ -94,6 +96,7 @@ private:
 
   ImplicitLocOpBuilder &b;
   const Product &product;
+  Type lhsType, rhsType; // As they are stored.
   func::FuncOp gemm;
   bool accumulate;
   int64_t parts;
@@ -160,7 +163,7 @@ struct OutlineProducts : impl::OutlineProductsBase<OutlineProducts> {
       SmallVector<linalg::GenericOp> ops;
       func.walk([&](linalg::GenericOp op) { ops.push_back(op); });
       for (linalg::GenericOp op : ops) {
-        std::optional<Product> product = Product::match(op);
+        std::optional<Product> product = Product::match(op, /*allowPacked=*/true);
         if (product && failed(outliner.outline(op, *product)))
           return signalPassFailure();
       }

@@ -8,11 +8,14 @@
 //      or the like) and reads at most one tensor of its own size, so that a copy
 //      neither costs arithmetic that counts nor reads more memory than its result.
 //   3. Never repeat an expensive op because the consumer broadcasts its result.
-//   4. A matrix product takes in transpositions only: they are strides to it.
+//   4. A matrix product takes in transpositions, which are strides to it, and, if the target's
+//      kernels do that, whole numbers in bytes becoming floats (Packing): quantized weights are
+//      never written down as floats.
 //
 // What stays apart although it walks over the same rows is joined later, on
 // buffers (FuseRows.cpp).
 #include "lib/Codegen/Structured/Passes.h"
+#include "lib/Codegen/Structured/Product.h"
 
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 
@@ -49,6 +52,12 @@ bool isTransposition(linalg::GenericOp op) {
          llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) { return map.isPermutation(); });
 }
 
+bool isUnpacking(linalg::GenericOp op) {
+  Packing packing;
+  return op.getNumDpsInits() == 1 && packedByte(op.getBody()->getTerminator()->getOperand(0), packing) &&
+         llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) { return map.isPermutation() || map.getNumResults() == 0; });
+}
+
 int64_t numIterations(linalg::GenericOp op) {
   int64_t product = 1;
   for (int64_t size : op.getStaticLoopRanges())
@@ -56,12 +65,20 @@ int64_t numIterations(linalg::GenericOp op) {
   return product;
 }
 
+struct Fusion {
+  bool unpackInProducts;
+
+  bool fits(linalg::GenericOp producer, linalg::GenericOp consumer, OpOperand *operand) const;
+  bool shouldFuse(OpOperand *operand) const;
+  void repeatCheapProducers(func::FuncOp func) const;
+};
+
 /// Rules 3 and 4, and limits of size.
-bool fits(linalg::GenericOp producer, linalg::GenericOp consumer, OpOperand *operand) {
+bool Fusion::fits(linalg::GenericOp producer, linalg::GenericOp consumer, OpOperand *operand) const {
   if (producer.getNumReductionLoops() > 0 || !producer.hasPureTensorSemantics())
     return false;
   if (linalg::isaContractionOpInterface(consumer))
-    return isTransposition(producer);
+    return isTransposition(producer) || (unpackInProducts && isUnpacking(producer));
   if (!consumer.getMatchingIndexingMap(operand).isProjectedPermutation())
     return false;
   if (producer->getNumOperands() + consumer->getNumOperands() > kMaxOperands ||
@@ -71,7 +88,7 @@ bool fits(linalg::GenericOp producer, linalg::GenericOp consumer, OpOperand *ope
   return numIterations(consumer) <= numIterations(producer) || !isExpensive(producer);
 }
 
-bool shouldFuse(OpOperand *operand) {
+bool Fusion::shouldFuse(OpOperand *operand) const {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
   return producer && consumer && llvm::hasSingleElement(llvm::SmallPtrSet<Operation *, 4>(
@@ -94,7 +111,7 @@ bool isCheapToRepeat(linalg::GenericOp op) {
   return fullSize <= 1 && !gathers;
 }
 
-void repeatCheapProducers(func::FuncOp func) {
+void Fusion::repeatCheapProducers(func::FuncOp func) const {
   SmallVector<linalg::GenericOp> ops;
   func.walk([&](linalg::GenericOp op) { ops.push_back(op); });
   // Consumers first: a copy may need a copy of its own producer.
@@ -120,10 +137,13 @@ void repeatCheapProducers(func::FuncOp func) {
 }
 
 struct FuseElementwise : impl::FuseElementwiseBase<FuseElementwise> {
+  using FuseElementwiseBase::FuseElementwiseBase;
+
   void runOnOperation() override {
-    repeatCheapProducers(getOperation());
+    Fusion fusion{unpackInProducts};
+    fusion.repeatCheapProducers(getOperation());
     RewritePatternSet patterns(&getContext());
-    linalg::populateElementwiseOpsFusionPatterns(patterns, shouldFuse);
+    linalg::populateElementwiseOpsFusionPatterns(patterns, [&](OpOperand *operand) { return fusion.shouldFuse(operand); });
     GreedyRewriteConfig config;
     config.setUseTopDownTraversal(true);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), config)))

@@ -25,6 +25,8 @@ def FuseElementwise : Pass<"hjx-fuse-elementwise", "mlir::func::FuncOp"> {
     Multi-use rule: cheap ops that read one tensor are computed again at each
     consumer, everything else is computed once.
   }];
+  let options = [Option<"unpackInProducts", "unpack-in-products", "bool", "false",
+                        "matrix products read bytes of whole numbers as floats">];
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
 }
 

@@ -16,11 +16,14 @@ namespace {
 struct ProductBody {
   unsigned lhs = 0, rhs = 0; // Operands of the op.
   bool isUnsigned = false;
+  Packing lhsPacking = Packing::None, rhsPacking = Packing::None;
 };
 
 /// Operand behind `value`, through a widening conversion.
-std::optional<unsigned> sourceOperand(Value value, bool &isUnsigned) {
-  if (Operation *op = value.getDefiningOp()) {
+std::optional<unsigned> sourceOperand(Value value, bool &isUnsigned, Packing &packing) {
+  if (Value byte = packedByte(value, packing)) {
+    value = byte;
+  } else if (Operation *op = value.getDefiningOp()) {
     if (!isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(op) || !op->hasOneUse())
       return std::nullopt;
     isUnsigned = isa<arith::ExtUIOp>(op);
@@ -48,20 +51,27 @@ std::optional<ProductBody> matchBody(linalg::GenericOp op) {
   if (!isa_and_present<arith::MulFOp, arith::MulIOp>(multiply) || !multiply->hasOneUse())
     return std::nullopt;
   bool lhsUnsigned = false, rhsUnsigned = false;
-  std::optional<unsigned> lhs = sourceOperand(multiply->getOperand(0), lhsUnsigned);
-  std::optional<unsigned> rhs = sourceOperand(multiply->getOperand(1), rhsUnsigned);
+  Packing lhsPacking = Packing::None, rhsPacking = Packing::None;
+  std::optional<unsigned> lhs = sourceOperand(multiply->getOperand(0), lhsUnsigned, lhsPacking);
+  std::optional<unsigned> rhs = sourceOperand(multiply->getOperand(1), rhsUnsigned, rhsPacking);
   if (!lhs || !rhs || *lhs > 1 || *rhs > 1 || *lhs == *rhs || lhsUnsigned != rhsUnsigned)
     return std::nullopt;
-  return ProductBody{*lhs, *rhs, lhsUnsigned};
+  return ProductBody{*lhs, *rhs, lhsUnsigned, lhsPacking, rhsPacking};
 }
 
-std::optional<ProductTypes> typesFor(Type lhs, Type rhs, Type result, bool isUnsigned) {
+std::optional<ProductTypes> typesFor(Type lhs, Type rhs, Type result, const ProductBody &body) {
+  if (body.lhsPacking != Packing::None)
+    lhs = result;
+  if (body.rhsPacking != Packing::None)
+    rhs = result;
   if (lhs != rhs)
     return std::nullopt;
   ProductTypes types;
+  types.lhsPacking = body.lhsPacking;
+  types.rhsPacking = body.rhsPacking;
   types.operandType = lhs;
   types.resultType = types.accumulatorType = result;
-  types.unsignedOperands = isUnsigned;
+  types.unsignedOperands = body.isUnsigned;
   Builder b(lhs.getContext());
   // Sums are kept in single precision at least and rounded once.
   if (result.isF16() || result.isBF16())
@@ -93,7 +103,7 @@ int takeLargest(SmallVectorImpl<unsigned> &loops, const LoopNest &nest) {
 /// Below this a kernel's packing costs more than it saves.
 static constexpr int64_t kMinRowsOrColumns = 4, kMinMultiplications = 512;
 
-std::optional<Product> Product::match(linalg::GenericOp op) {
+std::optional<Product> Product::match(linalg::GenericOp op, bool allowPacked) {
   std::optional<ProductBody> body = matchBody(op);
   if (!body)
     return std::nullopt;
@@ -125,13 +135,14 @@ std::optional<Product> Product::match(linalg::GenericOp op) {
   if (row >= 0 && column >= 0 && result.strides[row] == 1 && result.strides[column] != 1) {
     std::swap(row, column);
     std::swap(body->lhs, body->rhs);
+    std::swap(body->lhsPacking, body->rhsPacking);
     std::swap(rows, columns);
   }
   const Access &lhs = nest->accesses[body->lhs], &rhs = nest->accesses[body->rhs];
   std::optional<ProductTypes> types = typesFor(
       getElementTypeOrSelf(lhs.operand.getType()), getElementTypeOrSelf(rhs.operand.getType()),
-      getElementTypeOrSelf(result.operand.getType()), body->isUnsigned);
-  if (!types)
+      getElementTypeOrSelf(result.operand.getType()), *body);
+  if (!types || (types->isPacked() && !allowPacked))
     return std::nullopt;
 
   Product product;
@@ -163,6 +174,30 @@ std::optional<Product> Product::match(linalg::GenericOp op) {
       sizes.m * sizes.n * sizes.k < kMinMultiplications)
     return std::nullopt;
   return product;
+}
+
+Value hjx::packedByte(Value value, Packing &packing) {
+  auto toFloat = value.getDefiningOp<arith::SIToFPOp>();
+  if (!toFloat || !toFloat->hasOneUse() || !toFloat.getIn().getType().isInteger(8) || !toFloat.getType().isF32())
+    return nullptr;
+  auto isFour = [](Value amount) {
+    llvm::APInt number;
+    return matchPattern(amount, m_ConstantInt(&number)) && number == 4;
+  };
+  auto shiftedOut = [&](auto op) {
+    return op && op->hasOneUse() && isFour(op.getRhs()) ? op.getLhs() : Value();
+  };
+  Value byte = toFloat.getIn();
+  packing = Packing::Byte;
+  if (Value high = shiftedOut(byte.getDefiningOp<arith::ShRSIOp>())) {
+    packing = Packing::HighNibble;
+    byte = high;
+    if (Value low = shiftedOut(high.getDefiningOp<arith::ShLIOp>())) {
+      packing = Packing::LowNibble;
+      byte = low;
+    }
+  }
+  return isa<BlockArgument>(byte) ? byte : Value();
 }
 
 /// Whether `op` sets every element of `buffer` to zero and does nothing else.

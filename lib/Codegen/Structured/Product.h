@@ -36,9 +36,14 @@ struct Product {
   int64_t lhsOffset = 0, rhsOffset = 0, resultOffset = 0; // In elements.
 
   /// Returns how `op`, on buffers, is a product; nullopt if it is not, or is one that loops do as
-  /// well (a matrix and a vector, tiny axes, operands of mixed types).
-  static std::optional<Product> match(mlir::linalg::GenericOp op);
+  /// well (a matrix and a vector, tiny axes), has packed factors that are not allowed, or operands of
+  /// mixed types.
+  static std::optional<Product> match(mlir::linalg::GenericOp op, bool allowPacked = false);
 };
+
+/// The byte from which a body of scalars makes `value`, and how it lies there; null if it is not made
+/// of one: sitofp(byte), sitofp((byte << 4) >> 4), sitofp(byte >> 4).
+mlir::Value packedByte(mlir::Value value, Packing &packing);
 
 /// The fill with zeros that gives `buffer` the contents which `before` finds; null if there is none.
 mlir::linalg::GenericOp zeroFillBefore(mlir::Operation *before, mlir::Value buffer);

@@ -16,6 +16,10 @@ enum class MatmulPrecision { F32, Tf32 };
 /// On a module, for all its products: "f32", which holds where it is absent, or "tf32".
 constexpr llvm::StringLiteral kMatmulPrecisionAttr = "hjx.matmul_precision";
 
+/// How a factor is stored: as its own type, or in bytes of signed whole numbers that become floats
+/// where the kernel reads them (quantized weights): one to a byte, or one in its low or high half.
+enum class Packing { None, Byte, LowNibble, HighNibble };
+
 /// Element types of C = A * B.
 struct ProductTypes {
   mlir::Type operandType;     ///< of A and B: f16, bf16, f32, f64, i8, i16, i32, i64
@@ -24,6 +28,9 @@ struct ProductTypes {
                          ///< only from f32
   bool unsignedOperands =
       false; ///< integer operands narrower than the accumulator extend with zeros
+  Packing lhsPacking = Packing::None, rhsPacking = Packing::None; ///< of float operands
+
+  bool isPacked() const { return lhsPacking != Packing::None || rhsPacking != Packing::None; }
 };
 
 /// Sizes of one (batched) product: C[b0,b1,m,n] = sum over k of A[b0,b1,m,k] * B[b0,b1,k,n].

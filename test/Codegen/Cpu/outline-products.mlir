@@ -76,3 +76,27 @@ func.func @main(%x: memref<8x16xf32>, %y: memref<16xf32>, %z: memref<8xf32>) {
   }
   return
 }
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (n, k)>
+#o = affine_map<(m, n, k) -> (m, n)>
+
+// A factor of whole numbers in bytes, here in their low halves, is widened by the kernel.
+// CHECK-LABEL: func.func @packed
+// CHECK: call @matmul_8x24x16(%arg0, %arg1, %arg2
+// CHECK: call @hjx_gemm_f32_f32_f32_b4low_v
+func.func @packed(%x: memref<8x16xf32>, %y: memref<24x16xi8>, %z: memref<8x24xf32>) {
+  %four = arith.constant 4 : i8
+  linalg.generic {indexing_maps = [#a, #b, #o], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %y : memref<8x16xf32>, memref<24x16xi8>) outs(%z : memref<8x24xf32>) {
+  ^bb0(%a: f32, %b: i8, %c: f32):
+    %high = arith.shli %b, %four : i8
+    %low = arith.shrsi %high, %four : i8
+    %wide = arith.sitofp %low : i8 to f32
+    %p = arith.mulf %a, %wide : f32
+    %s = arith.addf %c, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}

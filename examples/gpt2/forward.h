@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The forward pass, whatever the matrices are.
+#pragma once
+
+#include "model.h"
+
+#include <hjx/types.h>
+
+namespace gpt2 {
+
+using hjx::Array;
+namespace nn = hjx::nn;
+
+/// Drops elements at the sites in the order in which they come: each takes the next key.
+class Dropout {
+public:
+  Dropout(double rate, const std::optional<Array> &key) : rate(rate), key(key) {}
+  Array operator()(const Array &x) {
+    return key && rate > 0 ? nn::dropout(x, rate, hjx::random::fold_in(*key, site++)) : x;
+  }
+
+private:
+  double rate;
+  std::optional<Array> key;
+  int64_t site = 0;
+};
+
+inline Array normalised(const std::optional<nn::LayerNorm> &norm, const Array &x) {
+  return norm ? nn::layer_norm(*norm, x) : x;
+}
+
+/// The head is the embedding.
+inline Array head(const Array &h, const Array &wte) { return matmul(h, wte.T()); }
+inline Array head(const Array &h, const hjx::Quantized &wte) { return matmul_transposed(h, wte); }
+
+/// tokens [rows, length] -> logits; P is Params, or one with other matrices.
+template <typename P>
+Array forward(const P &params, const Array &tokens, const Config &config, const std::optional<Array> &dropoutKey = {}) {
+  using nn::linear;
+  Dropout dropout(config.drop_rate, dropoutKey);
+  Array h = take(params.wte, tokens);
+  if (params.wpe)
+    h = h + *params.wpe;
+  h = dropout(h);
+  auto join = [&](const Array &branch) { return config.shortcut ? h + branch : branch; };
+  for (const auto &block : params.blocks) {
+    if (block.attn_qkv) {
+      Array qkv = linear(*block.attn_qkv, normalised(block.ln_1, h));
+      h = join(dropout(linear(*block.attn_out, nn::causal_self_attention(qkv, config.n_heads))));
+    }
+    if (block.ffn_in) {
+      Array hidden = hjx::gelu(linear(*block.ffn_in, normalised(block.ln_2, h)));
+      h = join(dropout(linear(*block.ffn_out, hidden)));
+    }
+  }
+  return head(normalised(params.ln_f, h), params.wte);
+}
+
+} // namespace gpt2

@@ -1,0 +1,38 @@
+// RUN: hjx-opt %s --hjx-fuse-elementwise=unpack-in-products=true | FileCheck %s
+// RUN: hjx-opt %s --hjx-fuse-elementwise | FileCheck %s --check-prefix=APART
+// Whole numbers in bytes become floats inside of a product, also of two products; where kernels cannot read them, before it.
+
+#id = affine_map<(i, j) -> (i, j)>
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (n, k)>
+#o = affine_map<(m, n, k) -> (m, n)>
+
+// CHECK-LABEL: func.func @weights
+// CHECK-NOT: tensor<24x16xf32>
+// CHECK: linalg.generic {{.*}}"reduction"]} ins(%arg0, %arg1 : tensor<8x16xf32>, tensor<24x16xi8>)
+// CHECK: arith.sitofp
+// CHECK: linalg.generic {{.*}}"reduction"]} ins(%arg2, %arg1 : tensor<8x16xf32>, tensor<24x16xi8>)
+// APART-LABEL: func.func @weights
+// APART: arith.sitofp
+// APART: ins(%arg0, %{{.*}} : tensor<8x16xf32>, tensor<24x16xf32>)
+func.func @weights(%x: tensor<8x16xf32>, %w: tensor<24x16xi8>, %y: tensor<8x16xf32>, %init: tensor<8x24xf32>) -> (tensor<8x24xf32>, tensor<8x24xf32>) {
+  %e = tensor.empty() : tensor<24x16xf32>
+  %f = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%w : tensor<24x16xi8>) outs(%e : tensor<24x16xf32>) {
+  ^bb0(%v: i8, %u: f32):
+    %wide = arith.sitofp %v : i8 to f32
+    linalg.yield %wide : f32
+  } -> tensor<24x16xf32>
+  %p = linalg.generic {indexing_maps = [#a, #b, #o], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %f : tensor<8x16xf32>, tensor<24x16xf32>) outs(%init : tensor<8x24xf32>) {
+  ^bb0(%l: f32, %r: f32, %c: f32):
+    %m = arith.mulf %l, %r : f32
+    %s = arith.addf %c, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<8x24xf32>
+  %q = linalg.generic {indexing_maps = [#a, #b, #o], iterator_types = ["parallel", "parallel", "reduction"]} ins(%y, %f : tensor<8x16xf32>, tensor<24x16xf32>) outs(%init : tensor<8x24xf32>) {
+  ^bb0(%l: f32, %r: f32, %c: f32):
+    %m = arith.mulf %l, %r : f32
+    %s = arith.addf %c, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<8x24xf32>
+  return %p, %q : tensor<8x24xf32>, tensor<8x24xf32>
+}
