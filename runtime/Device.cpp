@@ -11,7 +11,9 @@
 #include "absl/strings/str_join.h"
 #include "absl/synchronization/mutex.h"
 
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 #include <unistd.h>
 
@@ -118,9 +120,44 @@ static absl::StatusOr<Device *> openCudaDevice(int ordinal) {
   return slot.get();
 }
 
+// libhjx-ptxsim.so, where a build or an installation has it: in ../lib or beside the program, else
+// where the loader looks.
+static std::string simulatorPath() {
+  constexpr const char *kName = "libhjx-ptxsim.so";
+  std::error_code ignored;
+  std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", ignored);
+  for (const char *folder : {"../lib", "."}) {
+    std::filesystem::path path = program.parent_path() / folder / kName;
+    if (std::filesystem::exists(path, ignored))
+      return path.lexically_normal().string();
+  }
+  return kName;
+}
+
+// "sim:sm_80". The simulated device reads what it is from the environment, once a process.
+static absl::StatusOr<Device *> openSimulatedDevice(const std::string &name) {
+  static absl::Mutex mutex;
+  static auto *opened = new std::unique_ptr<Device>;
+  absl::MutexLock lock(&mutex);
+  std::string chip = name.substr(4);
+  if (!*opened) {
+    setenv("HJX_PTXSIM_ARCH", chip.c_str(), 1);
+    absl::StatusOr<std::shared_ptr<const cuda::Driver>> driver = cuda::Driver::open(simulatorPath());
+    HJX_RETURN_IF_ERROR(driver.status());
+    HJX_ASSIGN_OR_RETURN(*opened, makeCudaDevice(*driver, 0, name));
+  }
+  if (std::string is = absl::StrCat("sm_", (*opened)->info().computeCapability); is != chip)
+    return absl::InvalidArgumentError(absl::StrCat(
+        "device ", name, ": expected ", is, ", which the simulated device of this process is, got ", chip,
+        "\n  help: use one simulated architecture a process"));
+  return opened->get();
+}
+
 absl::StatusOr<Device *> openDevice(const std::string &name) {
   if (name == "cpu")
     return &cpuDevice();
+  if (name.rfind("sim:", 0) == 0)
+    return openSimulatedDevice(name);
   if (name.rfind("cuda", 0) == 0)
     HJX_RETURN_IF_ERROR(cuda::Driver::global().status());
   std::vector<std::string> names;

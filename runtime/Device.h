@@ -153,7 +153,8 @@ Device &cpuDevice();
 /// The processor, and the CUDA devices of a machine that has any.
 std::vector<DeviceInfo> listDevices();
 
-/// Returns the device of that name; "cuda" is the first CUDA device. It lives as long as the
+/// Returns the device of that name; "cuda" is the first CUDA device, "sim:sm_80" and "sim:sm_90" are
+/// simulated ones (docs/ptxsim.md), of one architecture a process. It lives as long as the
 /// process; the first call that names a device makes its context.
 ///
 /// Errors: NOT_FOUND for a name of no device, with the names there are; UNAVAILABLE for CUDA

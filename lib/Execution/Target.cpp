@@ -21,10 +21,15 @@ absl::StatusOr<Target> Target::parse(std::string_view text) {
     return Target{Kind::Cuda, "cuda:0", ""};
   if (absl::ConsumePrefix(&rest, "cuda:") && absl::SimpleAtoi(rest, &ordinal) && ordinal >= 0)
     return Target{Kind::Cuda, absl::StrCat("cuda:", ordinal), ""};
-  if (absl::ConsumePrefix(&rest, "ptx:") && std::find(std::begin(kChips), std::end(kChips), rest) != std::end(kChips))
-    return Target{Kind::Ptx, "", std::string(rest)};
-  return badInput("target", absl::StrCat("cpu, cuda, cuda:<number>, ptx:", absl::StrJoin(kChips, " or ptx:")),
-                  absl::StrCat("'", printable(text), "'"), "cuda runs on this machine's device; ptx compiles for another machine's");
+  bool simulates = absl::ConsumePrefix(&rest, "sim:");
+  if ((simulates || absl::ConsumePrefix(&rest, "ptx:")) &&
+      std::find(std::begin(kChips), std::end(kChips), rest) != std::end(kChips))
+    return simulates ? Target{Kind::Cuda, std::string(text), ""} : Target{Kind::Ptx, "", std::string(rest)};
+  return badInput("target",
+                  absl::StrCat("cpu, cuda, cuda:<number>, sim:", absl::StrJoin(kChips, " or sim:"), ", ptx:",
+                               absl::StrJoin(kChips, " or ptx:")),
+                  absl::StrCat("'", printable(text), "'"),
+                  "cuda runs on this machine's device, sim on a simulated one; ptx compiles for another machine's");
 }
 
 absl::StatusOr<Device *> Target::open() const {

@@ -4,6 +4,7 @@
 //
 //   cpu               the processor of this process
 //   cuda, cuda:1      a CUDA device of this machine
+//   sim:sm_80         a simulated CUDA device of that architecture
 //   ptx:sm_80         text for devices of that architecture or a later one; nothing runs
 //
 // An architecture is that of ptx, or of the device that was opened.
@@ -18,7 +19,7 @@ namespace hjx {
 struct Target {
   enum class Kind { Cpu, Cuda, Ptx };
   Kind kind = Kind::Cpu;
-  std::string device; ///< Cuda: "cuda:0"
+  std::string device; ///< Cuda: "cuda:0", "sim:sm_80"
   std::string chip;   ///< Ptx: "sm_80"
 
   /// Errors: INVALID_ARGUMENT that lists what is valid.

@@ -66,8 +66,8 @@ private:
 
 class CudaDevice : public Device {
 public:
-  CudaDevice(std::shared_ptr<const Driver> driver, int ordinal)
-      : Device(describeCudaDevice(*driver, ordinal)), driver(std::move(driver)) {}
+  CudaDevice(std::shared_ptr<const Driver> driver, DeviceInfo info)
+      : Device(std::move(info)), driver(std::move(driver)) {}
 
   ~CudaDevice() override {
     if (stream)
@@ -249,8 +249,11 @@ CudaDevice::loadModule(const std::string &code, absl::Span<const std::string> ke
 } // namespace
 
 absl::StatusOr<std::unique_ptr<Device>> makeCudaDevice(std::shared_ptr<const Driver> driver,
-                                                       int ordinal) {
-  auto device = std::make_unique<CudaDevice>(std::move(driver), ordinal);
+                                                       int ordinal, const std::string &name) {
+  DeviceInfo info = describeCudaDevice(*driver, ordinal);
+  if (!name.empty())
+    info.name = name;
+  auto device = std::make_unique<CudaDevice>(std::move(driver), std::move(info));
   HJX_RETURN_IF_ERROR(device->open(ordinal));
   return device;
 }

@@ -12,9 +12,10 @@ namespace hjx {
 /// Asks the driver; nothing is opened. What it does not answer is left empty.
 DeviceInfo describeCudaDevice(const cuda::Driver &driver, int ordinal);
 
-/// Retains the primary context of a device, until the object dies.
+/// Retains the primary context of a device, until the object dies. `name`: what it is called; empty:
+/// "cuda:<ordinal>".
 /// Errors: UNAVAILABLE with the driver's name and text of what it refused.
 absl::StatusOr<std::unique_ptr<Device>> makeCudaDevice(std::shared_ptr<const cuda::Driver> driver,
-                                                       int ordinal);
+                                                       int ordinal, const std::string &name = "");
 
 } // namespace hjx

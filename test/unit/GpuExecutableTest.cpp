@@ -96,6 +96,17 @@ std::vector<float> download(const DeviceBuffer &buffer) {
 
 } // namespace
 
+// The first: a later test leaves the device at fault.
+TEST(SimulatedTarget, OpensOneArchitectureAProcess) {
+  absl::StatusOr<Device *> device = Target::parse("sim:sm_80")->open();
+  ASSERT_TRUE(device.ok()) << device.status();
+  EXPECT_EQ((*device)->name(), "sim:sm_80");
+  EXPECT_EQ((*device)->info().computeCapability, 80);
+  EXPECT_EQ(*Target::parse("sim:sm_80")->open(), *device);
+  EXPECT_THAT(messageOf(Target::parse("sim:sm_90")->open().status()),
+              HasSubstr("device sim:sm_90: expected sm_80, which the simulated device of this process is, got sm_90"));
+}
+
 TEST_F(GpuExecutableTest, CompilesWithoutADevice) {
   auto program = compile(kUpdate, {.chip = "sm_90"});
   ASSERT_TRUE(program.ok()) << program.status();
@@ -190,11 +201,12 @@ TEST(Target, Parses) {
   EXPECT_EQ(Target::parse("cpu")->kind, Target::Kind::Cpu);
   EXPECT_EQ(Target::parse("cuda")->device, "cuda:0");
   EXPECT_EQ(Target::parse("cuda:12")->device, "cuda:12");
+  EXPECT_EQ(Target::parse("sim:sm_90")->device, "sim:sm_90");
   EXPECT_EQ(Target::parse("ptx:sm_90")->kind, Target::Kind::Ptx);
   EXPECT_EQ(Target::parse("ptx:sm_90")->chip, "sm_90");
-  for (const char *bad : {"", "gpu", "cuda:", "cuda:x", "cuda:-1", "ptx", "ptx:sm_70", "ptx:", "CPU", "cpu "})
+  for (const char *bad : {"", "gpu", "cuda:", "cuda:x", "cuda:-1", "ptx", "ptx:sm_70", "ptx:", "sim", "sim:sm_70", "CPU", "cpu "})
     EXPECT_THAT(messageOf(Target::parse(bad).status()),
-                HasSubstr("target: expected cpu, cuda, cuda:<number>, ptx:sm_80 or ptx:sm_90, got '"))
+                HasSubstr("target: expected cpu, cuda, cuda:<number>, sim:sm_80 or sim:sm_90, ptx:sm_80 or ptx:sm_90, got '"))
         << bad;
 }
 
