@@ -177,7 +177,7 @@ bool decodeMBarrier(InstructionDecoder &d) {
   bool isRemote = space == Space::Cluster;
   if (d.op.takeType() != Type::B64)
     d.fail("expected .b64");
-  if (d.failed() || d.operands().empty())
+  if (d.failed() || !d.expectOperands(1, 4))
     return true;
   absl::string_view what =
       isCopyArrive ? "copy" : d.op.takeOneOf({"init", "inval", "complete_tx", "arrive_drop", "arrive", "expect_tx",

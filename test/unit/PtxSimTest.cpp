@@ -89,6 +89,16 @@ TEST_F(PtxSim, RefusesWhatItDoesNotUnderstand) {
   EXPECT_THAT(loadError(kernel("bra nowhere;")), HasSubstr("unknown label 'nowhere'"));
   EXPECT_THAT(loadError(kernel("div.f32 %f1, %f2, %f3;")), HasSubstr("expected a rounding"));
   EXPECT_THAT(loadError(kernel("add.s32 %r1, %r2, %r3")), HasSubstr("expected ',' or ';', got 'ret'"));
+  EXPECT_THAT(loadError(kernel("mbarrier.init.shared.b64;")), HasSubstr("expected 1 to 4 operands, got 0"));
+  EXPECT_THAT(loadError(kernel("mbarrier.frob.shared.b64 [%r1];")), HasSubstr("unknown form of this instruction"));
+  EXPECT_THAT(loadError(kernel("cp.async.ca.shared.global [%r1], [%r2], 5;")), HasSubstr("expected 4, 8 or 16 bytes"));
+  EXPECT_THAT(loadError(kernel("cp.async.cg.shared.global [%r1], [%r2], 8;")), HasSubstr("expected 16 bytes"));
+  EXPECT_THAT(loadError(kernel("ldmatrix.sync.aligned.m8n8.x3.shared.b16 {%r1, %r2, %r3}, [%r0];")),
+              HasSubstr("expected .m8n8, .x1, .x2 or .x4, and .b16"));
+  EXPECT_THAT(loadError(kernel("cp.async.bulk.commit_group;")),
+              HasSubstr("expected .target sm_90 or later for this instruction, got sm_80"));
+  EXPECT_THAT(loadError(kernel("wgmma.fence.sync.aligned;")),
+              HasSubstr("expected .target sm_90a for this instruction, got sm_80"));
   EXPECT_THAT(loadError(".frob 3;"), HasSubstr("ptx line 4: unknown directive '.frob'"));
   EXPECT_THAT(loadError(".visible .entry k() { ret;"), HasSubstr("expected '}', got the end of the text"));
 }
