@@ -14,8 +14,8 @@ void SharedMemory::reset(uint64_t newSize, unsigned newGranule, unsigned newNumW
   bytes.assign(sizeBytes, 0xFF);
   written.assign(sizeBytes, 0);
   records.assign(sizeBytes / granule + 1, Record());
-  seen = {};
-  fenced = {};
+  std::fill_n(seen.begin(), numWarps, Clock());
+  std::fill_n(fenced.begin(), numWarps, Clock());
   floor = {};
   hasWorkers = false;
   warpTime = {};
