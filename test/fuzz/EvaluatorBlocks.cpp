@@ -299,10 +299,10 @@ void Evaluator::evaluateGrad(const Step &step, Env &env) const {
   finish(callee, env, values, widthOf(others) + !step.attrs[1]);
 }
 
-// jvp, linearize. args: primals, tangents.
+// jvp, linearize. args: primals, tangents; jvp takes refs, too, and refs of their tangents.
 void Evaluator::evaluateJvp(const Step &step, Env &env) const {
   const Block &block = step.blocks[0];
-  Callee callee = calleeOf(block, {});
+  Callee callee = calleeOf(block, step.args);
   const size_t numParams = block.params.size(), numResults = block.results.size();
   Values primals = flat(env, {step.args.begin(), step.args.begin() + numParams});
   Values tangents = spread(primals, maskOf(block.params), flat(env, {step.args.begin() + numParams, step.args.end()}));
@@ -317,16 +317,19 @@ void Evaluator::evaluateJvp(const Step &step, Env &env) const {
   }
   std::vector<Def> values(step.defs.begin(), step.defs.begin() + numResults), valueDots(step.defs.begin() + numResults, step.defs.end());
   bind(env, values, results);
+  finish(callee, env, results, widthOf(values));
+  for (size_t i = 0, next = widthOf(values); i < numParams && isLowered(); ++i)
+    if (block.params[i].type.isRef)
+      env[step.args[numParams + i]] = {dots[next++]};
   dots.resize(widthOf(values)); // Without those of refs that pass by.
   bind(env, valueDots, separated(dots, maskOf(values)).first);
-  finish(callee, env, results, widthOf(values));
 }
 
 // attrs: number of refs for gradients, then where each argument's goes: 0 back, 1 to a ref, 2 nowhere.
-// args: operands, cotangents of the results, refs.
+// args: operands, cotangents of the results, refs. An operand that is a ref has its gradient in a ref, or none.
 void Evaluator::evaluateVjp(const Step &step, Env &env) const {
   const Block &block = step.blocks[0];
-  Callee callee = calleeOf(block, {});
+  Callee callee = calleeOf(block, step.args);
   const size_t numParams = block.params.size(), numResults = block.results.size(), numSinks = step.attrs[0];
   const auto first = step.args.begin(), end = step.args.end();
   const Values primals = flat(env, {first, first + numParams}), bars = flat(env, {first + numParams, end - numSinks});

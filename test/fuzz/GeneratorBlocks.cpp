@@ -10,6 +10,7 @@ using namespace hjx;
 namespace fuzz {
 
 static const auto isAny = [](const Type &) { return true; };
+static bool isFloatRef(const Type &type) { return heldBy(type).isFloat(); }
 /// Of floats, with a shape that stacks: results of loops and maps.
 static bool isStackable(const Type &type) { return canLead(type) && (type.kind != Type::Array || type.shape.ndim() < 3); }
 
@@ -316,8 +317,22 @@ bool Generator::drawJvp(Scope &scope) {
     }
   if (step.args.empty())
     return false;
+  std::optional<Name> ref; // One that is differentiated, as nothing else uses it.
+  Id refDot = -1;
+  if (!isLinearize && chance(0.3))
+    ref = findRef(scope, Access::Write, isFloatRef);
+  if (ref) {
+    auto dot = findRef(scope, Access::Write, [&](const Type &type) { return type == ref->type; });
+    refDot = dot && dot->id != ref->id ? dot->id : emit(scope, "new_ref", {need(scope, heldBy(ref->type))}, ref->type);
+    pass(inner, ref->id);
+    pass(inner, refDot);
+    step.args.push_back(ref->id);
+    addParam(inner, ref->type);
+  }
   for (const Type &type : types)
     step.args.push_back(need(scope, tangentOf(type)));
+  if (ref)
+    step.args.push_back(refDot);
   fillSome(inner);
   std::vector<Def> dots;
   for (size_t i = 1 + below(2); i > 0; --i) {
@@ -340,16 +355,22 @@ bool Generator::drawVjp(Scope &scope) {
   std::vector<Id> sinks;
   std::vector<Def> gradients;
   for (size_t i = 1 + below(3); i > 0; --i) {
-    auto x = differentiable(scope);
-    if (!x)
+    auto x = chance(0.25) ? findRef(scope, Access::Write, isFloatRef) : differentiable(scope);
+    if (!x || std::find(sinks.begin(), sinks.end(), x->id) != sinks.end() ||
+        (x->type.isRef && std::find(step.args.begin(), step.args.end(), x->id) != step.args.end()))
       continue;
-    Type bar = tangentOf(x->type);
-    size_t kind = below(3);
+    Type bar = tangentOf(heldBy(x->type));
+    size_t kind = x->type.isRef ? 1 + below(2) : below(3);
+    if (x->type.isRef)
+      pass(inner, x->id);
     if (kind == 1) { // Each sink is a ref of its own, which the function does not use.
-      auto sink = findRef(scope, Access::Write, [&](const Type &type) { return type == refOf(bar); });
+      auto sink = find(scope, [&](const Name &name) {
+        return name.access == Access::Write && name.type == refOf(bar) && name.id != x->id &&
+               std::find(step.args.begin(), step.args.end(), name.id) == step.args.end();
+      });
       Id id = sink ? sink->id : emit(scope, "new_ref", {need(scope, bar)}, refOf(bar));
       if (std::find(sinks.begin(), sinks.end(), id) != sinks.end()) {
-        kind = 0;
+        kind = x->type.isRef ? 2 : 0;
       } else {
         sinks.push_back(id);
         pass(inner, id);

@@ -100,6 +100,8 @@ int runShard(const Options &options, unsigned shard) {
   for (unsigned i = shard; i < options.seeds; i += options.jobs)
     seeds.push_back(options.start + i);
   for (size_t first = 0; first < seeds.size(); first += kBatch) {
+    if (first / kBatch % 16 == 15)
+      std::cerr << "shard " << shard << ": " << first << " of " << seeds.size() << " programs, " << failures << " failures\n";
     std::vector<unsigned> batch(seeds.begin() + first, seeds.begin() + std::min(first + kBatch, seeds.size()));
     std::vector<std::vector<Outcome>> outcomes(batch.size());
     auto runSome = [&](const RunOptions &run, const auto &isChosen) {
