@@ -4,7 +4,6 @@
 // boundary, symbolic zeros become arrays.
 #include "lib/Autodiff/Requests.h"
 
-#include "lib/Autodiff/Autodiff.h"
 #include "lib/Autodiff/Rules/Rules.h"
 
 using namespace mlir;
@@ -20,6 +19,70 @@ void registerAutodiffRules(RuleRegistry &rules) {
   populateRandomAutodiffRules(rules);
   populateReductionAutodiffRules(rules);
   populateRefsAutodiffRules(rules);
+}
+
+SmallVector<bool> ofDifferentiable(TypeRange types, ArrayRef<bool> mask) {
+  SmallVector<bool> kept;
+  for (auto [type, entry] : llvm::zip_equal(types, mask))
+    if (ir::isDifferentiable(type))
+      kept.push_back(entry);
+  return kept;
+}
+
+/// One value per entry of `mask`: the next of `values` where set, else zeros.
+static SmallVector<Value> spread(ImplicitLocOpBuilder &b, ValueRange values, ArrayRef<bool> mask, TypeRange types) {
+  SmallVector<Value> all;
+  for (auto [type, isSet] : llvm::zip_equal(types, mask)) {
+    all.push_back(instantiate(b, b.getLoc(), isSet ? values.front() : Value(), type));
+    values = values.drop_front(isSet);
+  }
+  return all;
+}
+
+SmallVector<Value> pushForward(ImplicitLocOpBuilder &b, const LinearFunction &map, ValueRange tangents, TypeRange types) {
+  SmallVector<Value> operands(map.residuals);
+  llvm::append_range(operands, tangents);
+  auto call = func::CallOp::create(b, map.lin, operands);
+  return spread(b, call.getResults(), map.hasTangent, types);
+}
+
+FailureOr<SmallVector<Value>> pullBack(Autodiff &engine, ImplicitLocOpBuilder &b, const LinearFunction &map, ValueRange bars,
+                                       std::optional<ArrayRef<bool>> wanted, std::optional<ArrayRef<bool>> inPlace,
+                                       ValueRange accumulators) {
+  func::FuncOp lin = map.lin;
+  unsigned numResiduals = map.residuals.size(), numArguments = lin.getNumArguments(), nextWanted = 0;
+  SmallVector<BarSink> sinks(numArguments);
+  for (unsigned i = numResiduals; i < numArguments; ++i) {
+    bool isWanted = !wanted || (*wanted)[i - numResiduals];
+    if (!isWanted)
+      sinks[i].kind = BarSink::None;
+    else if (inPlace && (*inPlace)[nextWanted++])
+      sinks[i].kind = BarSink::Ref;
+  }
+  SmallVector<bool> isLinear(numArguments, true), hasBar;
+  std::fill_n(isLinear.begin(), numResiduals, false);
+  SmallVector<Value> operands(map.residuals);
+  for (auto [bar, hasTangent] : llvm::zip_equal(bars, map.hasTangent)) {
+    if (!hasTangent)
+      continue;
+    // A constant zero is how a program says that it ignores this result.
+    hasBar.push_back(ir::getSplat(bar) != 0.0);
+    if (hasBar.back())
+      operands.push_back(bar);
+  }
+  auto transposed = engine.transpose(lin, isLinear, hasBar, sinks);
+  if (failed(transposed))
+    return failure();
+  llvm::append_range(operands, accumulators);
+  auto call = func::CallOp::create(b, transposed->function, operands);
+  SmallVector<bool> isThere;
+  SmallVector<Type> returnedTypes;
+  for (unsigned i = numResiduals; i < numArguments; ++i)
+    if (sinks[i].kind == BarSink::Sum) {
+      isThere.push_back(transposed->hasBar[i]);
+      returnedTypes.push_back(lin.getArgumentTypes()[i]);
+    }
+  return spread(b, call.getResults(), isThere, returnedTypes);
 }
 
 namespace {
@@ -39,33 +102,8 @@ private:
   LogicalResult expandOp(ir::VjpOp op);
   LogicalResult expandOp(ir::LinearizeOp op);
 
-  /// The transpose of `pair`'s map at `bars`, one per float result. Of the cotangents of its inputs
-  /// those that are `wanted` are returned, or, where `inPlace`, added to the next of `accumulators`.
-  FailureOr<SmallVector<Value>> pullBack(ImplicitLocOpBuilder &b, const LinearizedFunction &pair, ValueRange residuals,
-                                         ValueRange bars, std::optional<ArrayRef<bool>> wanted,
-                                         std::optional<ArrayRef<bool>> inPlace, ValueRange accumulators);
-
   Autodiff engine;
 };
-
-/// The entries of `mask` at the float results: those that have a tangent type.
-SmallVector<bool> ofFloats(TypeRange types, ArrayRef<bool> mask) {
-  SmallVector<bool> kept;
-  for (auto [type, entry] : llvm::zip_equal(types, mask))
-    if (ir::isDifferentiable(type))
-      kept.push_back(entry);
-  return kept;
-}
-
-/// One value per entry of `mask`: the next of `values` where set, else zeros.
-SmallVector<Value> spread(ImplicitLocOpBuilder &b, ValueRange values, ArrayRef<bool> mask, TypeRange types) {
-  SmallVector<Value> all;
-  for (auto [type, isSet] : llvm::zip_equal(types, mask)) {
-    all.push_back(instantiate(b, b.getLoc(), isSet ? values.front() : Value(), type));
-    values = values.drop_front(isSet);
-  }
-  return all;
-}
 
 LogicalResult AutodiffExpander::expandOp(ir::JvpOp op) {
   func::FuncOp callee = engine.lookup(op.getCallee());
@@ -77,53 +115,11 @@ LogicalResult AutodiffExpander::expandOp(ir::JvpOp op) {
   unsigned numResults = callee.getNumResults();
   SmallVector<Value> results(call.getResults().take_front(numResults));
   llvm::append_range(results, spread(b, call.getResults().drop_front(numResults),
-                                     ofFloats(callee.getResultTypes(), jvp->hasTangent),
+                                     ofDifferentiable(callee.getResultTypes(), jvp->hasTangent),
                                      TypeRange(op.getResultTypes()).drop_front(numResults)));
   op->replaceAllUsesWith(results);
   op->erase();
   return success();
-}
-
-FailureOr<SmallVector<Value>> AutodiffExpander::pullBack(ImplicitLocOpBuilder &b, const LinearizedFunction &pair,
-                                                         ValueRange residuals, ValueRange bars,
-                                                         std::optional<ArrayRef<bool>> wanted,
-                                                         std::optional<ArrayRef<bool>> inPlace, ValueRange accumulators) {
-  func::FuncOp lin = pair.lin;
-  SmallVector<BarSink> sinks(lin.getNumArguments());
-  unsigned nextWanted = 0;
-  for (unsigned i = residuals.size(); i < lin.getNumArguments(); ++i) {
-    bool isWanted = !wanted || (*wanted)[i - residuals.size()];
-    if (!isWanted)
-      sinks[i].kind = BarSink::None;
-    else if (inPlace && (*inPlace)[nextWanted++])
-      sinks[i].kind = BarSink::Ref;
-  }
-  SmallVector<bool> isLinear(lin.getNumArguments(), true), hasBar;
-  std::fill_n(isLinear.begin(), residuals.size(), false);
-  SmallVector<Value> operands(residuals);
-  func::FuncOp fwd = pair.fwd;
-  auto types = fwd.getResultTypes().take_front(pair.hasTangent.size());
-  for (auto [bar, hasTangent] : llvm::zip_equal(bars, ofFloats(types, pair.hasTangent))) {
-    if (!hasTangent)
-      continue;
-    // A constant zero is how a program says that it ignores this result.
-    hasBar.push_back(ir::getSplat(bar) != 0.0);
-    if (hasBar.back())
-      operands.push_back(bar);
-  }
-  auto transposed = engine.transpose(lin, isLinear, hasBar, sinks);
-  if (failed(transposed))
-    return failure();
-  llvm::append_range(operands, accumulators);
-  auto call = func::CallOp::create(b, transposed->function, operands);
-  SmallVector<bool> isThere;
-  SmallVector<Type> returnedTypes;
-  for (unsigned i = residuals.size(); i < lin.getNumArguments(); ++i)
-    if (sinks[i].kind == BarSink::Sum) {
-      isThere.push_back(transposed->hasBar[i]);
-      returnedTypes.push_back(lin.getArgumentTypes()[i]);
-    }
-  return spread(b, call.getResults(), isThere, returnedTypes);
 }
 
 /// Per result of `types`, whether its cotangent may be other than zero; empty if all may. A constant zero is
@@ -146,8 +142,10 @@ LogicalResult AutodiffExpander::expandOp(ir::VjpOp op) {
     return failure();
   ImplicitLocOpBuilder b(op.getLoc(), op);
   auto call = func::CallOp::create(b, pair->fwd, op.getPrimals());
-  auto bars = pullBack(b, *pair, pair->residualsOf(op.getPrimals(), call.getResults()), op.getCotangents(), std::nullopt,
-                       op.getInPlace(), op.getAccumulators());
+  SmallVector<Value> residuals = pair->residualsOf(op.getPrimals(), call.getResults());
+  SmallVector<bool> hasTangent = ofDifferentiable(callee.getResultTypes(), pair->hasTangent);
+  auto bars = pullBack(engine, b, {pair->lin, residuals, hasTangent}, op.getCotangents(), std::nullopt, op.getInPlace(),
+                       op.getAccumulators());
   if (failed(bars))
     return failure();
   SmallVector<Value> results(call.getResults().take_front(callee.getNumResults()));
@@ -166,20 +164,17 @@ LogicalResult AutodiffExpander::expandOp(ir::LinearizeOp op) {
   auto call = func::CallOp::create(b, pair->fwd, op.getPrimals());
   SmallVector<Value> residuals = pair->residualsOf(op.getPrimals(), call.getResults());
   unsigned numResults = callee.getNumResults();
-  SmallVector<bool> hasTangent = ofFloats(callee.getResultTypes(), pair->hasTangent);
+  SmallVector<bool> hasTangent = ofDifferentiable(callee.getResultTypes(), pair->hasTangent);
 
+  LinearFunction map{pair->lin, residuals, hasTangent};
   for (Operation *user : llvm::make_early_inc_range(op->getResults().back().getUsers())) {
     ImplicitLocOpBuilder at(user->getLoc(), user);
     SmallVector<Value> results;
     if (auto apply = dyn_cast<ir::ApplyLinearOp>(user)) {
-      SmallVector<Value> operands(residuals);
-      llvm::append_range(operands, apply.getTangents());
-      auto lin = func::CallOp::create(at, pair->lin, operands);
-      results = spread(at, lin.getResults(), hasTangent, user->getResultTypes());
+      results = pushForward(at, map, apply.getTangents(), user->getResultTypes());
     } else {
       auto pull = cast<ir::ApplyTransposeOp>(user);
-      auto bars = pullBack(at, *pair, residuals, pull.getCotangents(), pull.getWanted(), pull.getInPlace(),
-                           pull.getAccumulators());
+      auto bars = pullBack(engine, at, map, pull.getCotangents(), pull.getWanted(), pull.getInPlace(), pull.getAccumulators());
       if (failed(bars))
         return failure();
       results = *bars;

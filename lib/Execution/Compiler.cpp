@@ -8,6 +8,7 @@
 #include "lib/Execution/Diagnostics.h"
 #include "lib/Execution/Executable.h"
 #include "lib/Execution/InterpretedExecutable.h"
+#include "lib/Execution/TextCache.h"
 #include "lib/HiTypes/Passes.h"
 #include "lib/Pipelines/Pipelines.h"
 #include "lib/Pipelines/Register.h"
@@ -16,22 +17,19 @@
 
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
-#include "absl/base/thread_annotations.h"
-#include "absl/container/flat_hash_map.h"
-#include "absl/synchronization/mutex.h"
 
 using namespace mlir;
 
 namespace hjx {
 
-static void appendDialects(MLIRContext &context) {
+static void offerDialects(MLIRContext &context) {
   DialectRegistry registry;
   registerAllDialects(registry);
   context.appendDialectRegistry(registry);
 }
 
 absl::Status expandTransforms(ModuleOp traced) {
-  appendDialects(*traced.getContext());
+  offerDialects(*traced.getContext());
   CollectedDiagnostics diagnostics(traced.getContext());
   PassManager pm(traced.getContext());
   buildToPurePipeline(pm);
@@ -63,60 +61,34 @@ static absl::Status lowerHiTypes(ModuleOp module) {
   return succeeded(pm.run(module)) ? absl::OkStatus() : absl::InvalidArgumentError(diagnostics.text());
 }
 
+absl::Status expandHiTypes(ModuleOp traced) {
+  if (!usesHiTypes(traced))
+    return absl::OkStatus();
+  HJX_RETURN_IF_ERROR(expandTransforms(traced));
+  return lowerHiTypes(traced);
+}
+
 absl::StatusOr<std::unique_ptr<Executable>> compile(Program program) {
   HJX_RETURN_IF_ERROR(expandTransforms(*program.module));
   HJX_RETURN_IF_ERROR(lowerHiTypes(*program.module));
   return defaultBackend() == Backend::Cpu ? compileProgram(std::move(program)) : interpretProgram(std::move(program));
 }
 
-namespace {
-
-/// Programs by their text. Entries are never dropped: a process has as many as it
-/// has different operations and shapes.
-class ProgramCache {
-public:
-  using Result = absl::StatusOr<std::shared_ptr<const Executable>>;
-
-  Result find(const std::string &text) {
-    std::shared_ptr<Entry> entry;
-    {
-      absl::MutexLock lock(&mutex);
-      std::shared_ptr<Entry> &slot = entries[text];
-      if (!slot)
-        slot = std::make_shared<Entry>();
-      entry = slot;
-    }
-    // Threads that want one program wait for the first of them; others do not.
-    absl::MutexLock lock(&entry->mutex);
-    if (!entry->result)
-      entry->result = compileText(text);
-    return *entry->result;
-  }
-
-private:
-  struct Entry {
-    absl::Mutex mutex;
-    std::optional<Result> result ABSL_GUARDED_BY(mutex);
-  };
-
-  static Result compileText(const std::string &text) {
-    Program program{std::make_shared<MLIRContext>(MLIRContext::Threading::DISABLED), {}};
-    appendDialects(*program.context);
-    program.module = parseSourceString<ModuleOp>(text, program.context.get());
-    if (!program.module)
-      return absl::InternalError("a recorded program does not parse:\n" + text);
-    return compile(std::move(program));
-  }
-
-  absl::Mutex mutex;
-  absl::flat_hash_map<std::string, std::shared_ptr<Entry>> entries ABSL_GUARDED_BY(mutex);
-};
-
-} // namespace
+absl::StatusOr<Program> parseProgram(const std::string &text) {
+  Program program{std::make_shared<MLIRContext>(MLIRContext::Threading::DISABLED), {}};
+  offerDialects(*program.context);
+  program.module = parseSourceString<ModuleOp>(text, program.context.get());
+  if (!program.module)
+    return absl::InternalError("a recorded program does not parse:\n" + text);
+  return program;
+}
 
 absl::StatusOr<std::shared_ptr<const Executable>> findOrCompile(const std::string &text) {
-  static ProgramCache cache;
-  return cache.find(text);
+  static TextCache<Executable> cache;
+  return cache.find(text, [&]() -> TextCache<Executable>::Result {
+    HJX_ASSIGN_OR_RETURN(Program program, parseProgram(text));
+    return compile(std::move(program));
+  });
 }
 
 } // namespace hjx

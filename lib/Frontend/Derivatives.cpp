@@ -4,10 +4,13 @@
 // function and emits one request that names it.
 #include "lib/Frontend/Request.h"
 
+#include "lib/Autodiff/Requests.h"
+#include "lib/Execution/Diagnostics.h"
+#include "lib/Execution/SplitProgram.h"
+#include "lib/Frontend/Run.h"
+
 #include <hjx/autodiff.h>
 #include <hjx/ref.h>
-
-#include "lib/Frontend/Run.h"
 
 using namespace mlir;
 
@@ -211,43 +214,66 @@ ArrayList jvpFlat(Where where, const ArrayList &primals, const ArrayList &tangen
 /// The derivative of a function at a point.
 ///
 /// While recording it is a value of the program (hjx.linearize), which its own frame
-/// applies. Elsewhere (in a frame further in, where such a value cannot go, or on
-/// concrete arrays) applying it records the function again under a jvp or vjp request.
+/// applies; in a frame further in, where such a value cannot go, applying it records the
+/// function again under a jvp or vjp request. On concrete arrays the forward pass has run,
+/// and the map is a function of its residuals.
 ///
-/// A ref among the primals is differentiated: the map is that of its value. Other refs
-/// have changed since, so a function that is recorded again gets copies of what they held.
+/// A ref among the primals is differentiated: the map is that of its value.
 struct LinearMap {
   Call call;
-  OwnedFunction function;
-  ArrayList primals;                         // values in place of refs that are differentiated
   std::vector<Aval> primalAvals, resultAvals; // the results, then what those refs hold in the end
   std::vector<bool> held;                    // which primals were such refs
   size_t numResults = 0;
-  bool usesRefs = false;                     // others
-  std::vector<std::pair<Array, Array>> copies; // of concrete refs that the function uses
-  Array linear; // Of the program; without value when nothing was recording.
+  // Of a program:
+  ArrayList primals; // values in place of refs that are differentiated
+  std::optional<OwnedFunction> function;
+  Array linear;
+  bool usesRefs = false; // that are not differentiated
+  // On concrete arrays:
+  std::shared_ptr<const SplitProgram> split;
+  ArrayList residuals;
 };
 
 /// Records the map's function.
 static TracedFunction recordAgain(OpScope &op, const LinearMap &map) {
-  if (map.usesRefs && map.linear.has_value())
+  if (map.usesRefs)
     op.fail("expected the pull-back of a function that uses refs to be applied where it was made, got another function inside",
             "apply it outside of this function, or call vjp inside");
-  auto body = [&](const ArrayList &leaves) {
-    std::vector<std::pair<Array, Array>> refs;
-    for (auto &[ref, copy] : map.copies)
-      refs.emplace_back(ref, newRefFlat(copy, op.where()));
-    Session::Substitution use(op.session(), std::move(refs));
-    return OnHeldValues{map.function, map.held, op}(leaves);
-  };
-  return op.session().recordFunction("fn", map.primalAvals, body, op);
+  OnHeldValues onValues{*map.function, map.held, op};
+  return op.session().recordFunction("fn", map.primalAvals, onValues, op);
+}
+
+/// Runs the function, and keeps what its derivative needs.
+static void runForward(LinearMap &map, const ArrayList &primals, FlatFunction f, ArrayList &results,
+                       const std::vector<std::string> &paths) {
+  const Call &call = map.call;
+  Session session(Constants::Lift);
+  map.resultAvals = session.recordMain(map.primals, OnHeldValues{f, map.held, call}, call, "main", paths);
+  checkCapturedRefs(call, primals, session.lifted(), paths);
+  ArrayList inputs = map.primals;
+  inputs.insert(inputs.end(), session.lifted().begin(), session.lifted().end());
+  std::vector<bool> mask = haveTangents(map.primalAvals);
+  SmallVector<bool> active(mask.begin(), mask.end());
+  active.resize(inputs.size(), false);
+  auto split = findOrSplit(programText(session.module(), /*hasLocations=*/true), active);
+  if (!split.ok())
+    failToCompile(call, split.status());
+  std::vector<Aval> avals = map.resultAvals;
+  for (mlir::Type type : (*split)->furtherTypes)
+    avals.push_back(avalOf(type));
+  results = run(*(*split)->forward, inputs, avals, call);
+  for (Residual residual : (*split)->residuals)
+    map.residuals.push_back(residual.isArgument ? inputs[residual.index] : results[residual.index]);
+  results.resize(map.resultAvals.size());
+  map.primals.clear();
+  map.split = *split;
 }
 
 LinearMapRef linearizeFlat(const char *name, Where where, const ArrayList &primals, OwnedFunction f, ArrayList &results,
                            const std::vector<std::string> &paths) {
   Call call(name, where);
   checkDistinctRefs(call, primals, paths);
-  auto map = std::make_shared<LinearMap>(LinearMap{call, f, primals, avalsOf(primals, call)});
+  auto map = std::make_shared<LinearMap>(LinearMap{call, avalsOf(primals, call)});
   for (Aval &aval : map->primalAvals) {
     Aval value = aval;
     value.isRef = false;
@@ -256,44 +282,27 @@ LinearMapRef linearizeFlat(const char *name, Where where, const ArrayList &prima
     if (map->held.back())
       aval = value;
   }
-  if (!Frame::current()) {
-    map->primals = readHeld(call, primals, map->held);
-    Session session(Constants::Lift);
-    session.recordMain(primals, [&](const ArrayList &args) {
-      ArrayList list = f(args);
-      map->resultAvals = avalsOf(list, call);
-      return list;
-    }, call, "main", paths);
-    checkCapturedRefs(call, primals, session.lifted(), paths);
-    map->numResults = map->resultAvals.size();
-    auto copy = [&](const Array &leaf) {
-      if (leaf.has_value() && Access::get(leaf)->isRef)
-        map->copies.emplace_back(leaf, refGet(name, leaf, {}, where));
-    };
-    for (const Array &leaf : session.lifted())
-      copy(leaf);
-    results = compileAndRun(session, primals, map->resultAvals, call);
-    for (size_t i = 0; i < primals.size(); ++i)
-      if (map->held[i])
-        map->resultAvals.push_back(map->primalAvals[i]);
-    return map;
+  map->primals = readHeld(call, primals, map->held);
+  if (Frame::current()) {
+    OpScope op(name, where);
+    OnHeldValues onValues{f, map->held, op};
+    TracedFunction traced = op.session().recordFunction("fn", map->primalAvals, onValues, op, paths);
+    map->function = f;
+    map->resultAvals = traced.results;
+    map->usesRefs |= llvm::any_of(traced.captures, [](Value v) { return isa<ir::RefType>(v.getType()); });
+    SmallVector<Value> operands = operandsOf(op, map->primals, traced, paths);
+    SmallVector<mlir::Type> types = typesOf(op, map->resultAvals);
+    types.push_back(ir::LinearType::get(&op.context(), FunctionType::get(&op.context(), typesOf(op, tangentsOf(map->primalAvals)),
+                                                                         typesOf(op, tangentsOf(map->resultAvals)))));
+    auto linearize = ir::LinearizeOp::create(op.builder(), types, symbolOf(traced.function), operands,
+                                             activeAttr(op, haveTangents(map->primalAvals), operands.size()));
+    results = wrapAll(op, linearize.getResults().drop_back(), map->resultAvals);
+    map->linear = op.wrap({linearize.getResults().back()});
+  } else {
+    runForward(*map, primals, f, results, paths);
   }
-  OpScope op(name, where);
-  map->primals = readHeld(op, primals, map->held);
-  OnHeldValues onValues{f, map->held, op};
-  TracedFunction traced = op.session().recordFunction("fn", map->primalAvals, onValues, op, paths);
-  map->resultAvals = traced.results;
-  map->usesRefs |= llvm::any_of(traced.captures, [](Value v) { return isa<ir::RefType>(v.getType()); });
-  SmallVector<Value> operands = operandsOf(op, map->primals, traced, paths);
-  SmallVector<mlir::Type> types = typesOf(op, map->resultAvals);
-  types.push_back(ir::LinearType::get(&op.context(), FunctionType::get(&op.context(), typesOf(op, tangentsOf(map->primalAvals)),
-                                                                       typesOf(op, tangentsOf(map->resultAvals)))));
-  auto linearize = ir::LinearizeOp::create(op.builder(), types, symbolOf(traced.function), operands,
-                                           activeAttr(op, haveTangents(map->primalAvals), operands.size()));
-  results = wrapAll(op, linearize.getResults().drop_back(), map->resultAvals);
-  writeHeld(op, primals, map->held, results);
+  writeHeld(call, primals, map->held, results);
   map->numResults = results.size();
-  map->linear = op.wrap({linearize.getResults().back()});
   return map;
 }
 
@@ -333,6 +342,10 @@ ArrayList push(const LinearMapRef &ref, const ArrayList &tangents) {
       SmallVector<Value> values = valuesOf(op, withZeros(op, map.primalAvals, dots));
       auto apply = ir::ApplyLinearOp::create(op.builder(), typesOf(op, outAvals), *linear, values);
       all = wrapAll(op, apply.getResults(), outAvals);
+    } else if (!map.function) {
+      SmallVector<Value> residuals = valuesOf(op, map.residuals), values = valuesOf(op, withZeros(op, map.primalAvals, dots));
+      LinearFunction linear{op.session().import(map.split->linear, op).front(), residuals, map.split->hasTangent};
+      all = wrapAll(op, pushForward(op.builder(), linear, values, typesOf(op, outAvals)), outAvals);
     } else {
       TracedFunction traced = recordAgain(op, map);
       all = emitJvp(op, traced, primals, dots);
@@ -379,6 +392,26 @@ void checkSinkCounts(const std::vector<std::pair<size_t, size_t>> &counts, Where
            "pass hjx::grad_value or hjx::dont_want for an argument without refs");
 }
 
+/// The cotangents of a map on concrete arrays.
+static SmallVector<Value> transposeAtPoint(OpScope &op, const Call &call, const LinearMap &map, ValueRange bars,
+                                           ArrayRef<bool> wanted, ArrayRef<bool> inPlace, ValueRange accumulators) {
+  ModuleOp module = op.session().module();
+  SmallVector<func::FuncOp> functions = op.session().import(map.split->linear, op);
+  SmallVector<Value> residuals = valuesOf(op, map.residuals);
+  CollectedDiagnostics diagnostics(&op.context());
+  Autodiff engine(module, getRuleRegistry());
+  auto results = pullBack(engine, op.builder(), {functions.front(), residuals, map.split->hasTangent}, bars, wanted, inPlace, accumulators);
+  if (failed(results))
+    failToCompile(call, absl::InvalidArgumentError(diagnostics.text()));
+  // What cannot be evaluated, only transposed, must not stay.
+  auto isUnused = [&](func::FuncOp function) { return SymbolTable::symbolKnownUseEmpty(function, module); };
+  for (auto unused = functions.begin(); unused != functions.end(); unused = llvm::find_if(functions, isUnused)) {
+    unused->erase();
+    functions.erase(unused);
+  }
+  return *results;
+}
+
 ArrayList pull(const LinearMapRef &ref, const ArrayList &cotangents, const std::vector<std::string> &paths,
                const std::vector<LeafSink> &sinks, const std::vector<std::string> &primalPaths, Where where) {
   const LinearMap &map = *ref;
@@ -419,6 +452,8 @@ ArrayList pull(const LinearMapRef &ref, const ArrayList &cotangents, const std::
       auto apply = ir::ApplyTransposeOp::create(op.builder(), typesOf(op, outAvals), *linear, values, refs, wantedAttr, inPlaceAttr);
       return wrapAll(op, apply.getResults(), outAvals);
     }
+    if (!map.function)
+      return wrapAll(op, transposeAtPoint(op, call, map, values, wanted, inPlace, refs), outAvals);
     TracedFunction traced = recordAgain(op, map);
     SmallVector<Value> operands = operandsOf(op, primals, traced);
     auto vjp = ir::VjpOp::create(op.builder(), typesOf(op, map.resultAvals, outAvals), symbolOf(traced.function), operands, values,

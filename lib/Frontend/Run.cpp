@@ -7,8 +7,7 @@ using namespace mlir;
 
 namespace hjx::detail {
 
-/// Without locations, equal programs have equal text wherever they are written.
-static std::string textOf(ModuleOp module, bool hasLocations = false) {
+std::string programText(ModuleOp module, bool hasLocations) {
   std::string text;
   llvm::raw_string_ostream os(text);
   module.print(os, OpPrintingFlags().assumeVerified().enableDebugInfo(hasLocations));
@@ -85,9 +84,9 @@ std::vector<Array> run(const Executable &executable, ArrayRef<Array> inputs, Arr
 
 std::vector<Array> compileAndRun(Session &session, ArrayRef<Array> arguments, ArrayRef<Aval> results,
                                  const Call &call) {
-  auto executable = findOrCompile(textOf(session.module()));
+  auto executable = findOrCompile(programText(session.module()));
   if (!executable.ok()) // Again with locations, for the message.
-    failToCompile(call, findOrCompile(textOf(session.module(), /*hasLocations=*/true)).status());
+    failToCompile(call, findOrCompile(programText(session.module(), /*hasLocations=*/true)).status());
   std::vector<Array> inputs(arguments.begin(), arguments.end());
   inputs.insert(inputs.end(), session.lifted().begin(), session.lifted().end());
   return run(**executable, inputs, results, call);

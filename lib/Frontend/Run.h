@@ -20,6 +20,9 @@ Array assemble(const Layout &layout, llvm::function_ref<Storage(const Aval &)> m
 /// The memory of a concrete leaf's arrays in order.
 void appendPointers(const Array &leaf, const Call &call, llvm::SmallVectorImpl<const void *> &pointers);
 
+/// A module's text. Without locations, equal programs have equal text wherever they are written.
+std::string programText(mlir::ModuleOp module, bool hasLocations = false);
+
 /// Throws what the compiler said, in the user's words.
 [[noreturn]] void failToCompile(const Call &call, const absl::Status &status);
 

@@ -4,6 +4,7 @@
 #include "lib/Frontend/OpScope.h"
 
 #include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
 
 using namespace mlir;
 
@@ -317,10 +318,8 @@ Value Frame::useConcrete(const Array &array, const Call &call) {
   ArrayImpl &impl = *Access::get(array);
   if (impl.isRef && !session.rootFrame)
     call.fail("expected values that the rule is given, got the ref " + describe(array), "make it an operand of the primitive");
-  if (impl.isRef) { // A cell is never a constant.
-    Array ref = session.standIn(array);
-    return Access::get(ref)->value ? use(ref, call) : capture(session.lift(ref), *session.rootFrame);
-  }
+  if (impl.isRef) // A cell is never a constant.
+    return capture(session.lift(array), *session.rootFrame);
   if (impl.isArray())
     (void)storageOf(array, call.name(), call.where()); // Throws for a number that does not fit its type.
 
@@ -407,20 +406,7 @@ bool Session::isLifted(Value value, const Frame &frame) const {
   return llvm::any_of(liftedValues, [&](const auto &entry) { return entry.second == value; });
 }
 
-Session::Substitution::Substitution(Session &session, std::vector<std::pair<Array, Array>> refs)
-    : session(session), outer(std::exchange(session.standIns, std::move(refs))) {}
-Session::Substitution::~Substitution() { session.standIns = std::move(outer); }
-
-Array Session::standIn(const Array &ref) const {
-  for (auto &[concrete, other] : standIns)
-    if (Access::get(concrete) == Access::get(ref))
-      return other;
-  return ref;
-}
-
-func::FuncOp Session::addFunction(llvm::StringRef name, std::unique_ptr<Region> body, Location loc) {
-  Block &block = body->front();
-  auto type = FunctionType::get(mlirContext, block.getArgumentTypes(), block.getTerminator()->getOperandTypes());
+std::string Session::freeNameLike(llvm::StringRef name) {
   if (!rootModule)
     fail(Where(), "rule", "expected a rule made of operations, got a transform, which needs a function of its own",
          "call the transform outside of the rule");
@@ -429,10 +415,37 @@ func::FuncOp Session::addFunction(llvm::StringRef name, std::unique_ptr<Region> 
     unsigned count = nameCounts[name]++;
     unique = count ? (name + "_" + llvm::Twine(count)).str() : name.str();
   } while (!root && rootModule.lookupSymbol(unique)); // Another's module has names of its own.
+  return unique;
+}
+
+func::FuncOp Session::addFunction(llvm::StringRef name, std::unique_ptr<Region> body, Location loc) {
+  Block &block = body->front();
+  auto type = FunctionType::get(mlirContext, block.getArgumentTypes(), block.getTerminator()->getOperandTypes());
+  std::string unique = freeNameLike(name);
   OpBuilder builder = OpBuilder::atBlockEnd(rootModule.getBody());
   auto function = func::FuncOp::create(builder, loc, unique, type);
   function.getBody().takeBody(*body);
   return function;
+}
+
+llvm::SmallVector<func::FuncOp> Session::import(const std::string &text, const Call &call) {
+  auto other = parseSourceString<ModuleOp>(text, mlirContext);
+  if (!other)
+    call.fail("a recorded program does not parse: " + takeDiagnostics(), "report this as a bug of hjx, with the program");
+  llvm::SmallVector<func::FuncOp> functions;
+  for (func::FuncOp function : llvm::make_early_inc_range(other->getOps<func::FuncOp>())) {
+    std::string name;
+    do // Rules that worked on this module have named functions, too.
+      name = freeNameLike(function.getName());
+    while (rootModule.lookupSymbol(name) || (name != function.getName() && other->lookupSymbol(name)));
+    if (failed(SymbolTable::replaceAllSymbolUses(function, StringAttr::get(mlirContext, name), *other)))
+      call.fail("the symbols of a recorded program cannot be renamed", "report this as a bug of hjx, with the program");
+    function.setName(name);
+    functions.insert(function.isPublic() ? functions.begin() : functions.end(), function);
+    function.setPrivate();
+  }
+  rootModule.getBody()->getOperations().splice(rootModule.getBody()->end(), other->getBody()->getOperations());
+  return functions;
 }
 
 std::string Frame::argumentPath(Value value) const {

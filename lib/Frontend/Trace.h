@@ -175,20 +175,9 @@ public:
   /// A function's block as a function of the module under a free name like `name`.
   mlir::func::FuncOp addFunction(llvm::StringRef name, std::unique_ptr<mlir::Region> body, mlir::Location loc);
 
-  /// While it lives, concrete refs stand for others: traced ones of a frame that is open.
-  class Substitution {
-  public:
-    Substitution(Session &session, std::vector<std::pair<Array, Array>> refs);
-    ~Substitution();
-    Substitution(const Substitution &) = delete;
-    Substitution &operator=(const Substitution &) = delete;
-
-  private:
-    Session &session;
-    std::vector<std::pair<Array, Array>> outer;
-  };
-  /// What a concrete ref stands for: itself, or another.
-  Array standIn(const Array &ref) const;
+  /// Moves the functions of a module's text into this one, as private ones; first the one that was
+  /// public.
+  llvm::SmallVector<mlir::func::FuncOp> import(const std::string &text, const Call &call);
 
   /// True if `value` of `frame` stands for a concrete array.
   bool isLifted(mlir::Value value, const Frame &frame) const;
@@ -210,6 +199,7 @@ public:
 
 private:
   void collectDiagnostics();
+  std::string freeNameLike(llvm::StringRef name);
 
   std::shared_ptr<mlir::MLIRContext> ownedContext;
   mlir::MLIRContext *mlirContext;
@@ -220,7 +210,6 @@ private:
   std::vector<Array> liftedArrays;
   llvm::DenseMap<const ArrayImpl *, mlir::Value> liftedValues;
   llvm::StringMap<unsigned> nameCounts;
-  std::vector<std::pair<Array, Array>> standIns;
 };
 
 /// A context with the dialects that recording needs.

@@ -171,7 +171,19 @@ FailureOr<func::FuncOp> Discharger::dropRefs(ir::CustomVjpOp call, ArrayRef<bool
   return copy;
 }
 
+LogicalResult Discharger::dischargeOwnOfCallees(Operation *op) {
+  for (NamedAttribute attribute : op->getAttrs())
+    if (auto name = dyn_cast<FlatSymbolRefAttr>(attribute.getValue()))
+      if (auto callee = module.lookupSymbol<func::FuncOp>(name); callee && failed(dischargeOwn(callee)))
+        return failure();
+  return success();
+}
+
 LogicalResult Discharger::dischargeOwn(func::FuncOp f) {
+  if (!ownIsDone.insert(f).second)
+    return success();
+  if (f.walk([&](Operation *op) -> WalkResult { return dischargeOwnOfCallees(op); }).wasInterrupted())
+    return failure();
   if (f.isExternal() || !makesRefs(f))
     return success();
   return run(f, SmallVector<bool>(f.getNumArguments(), false), {});

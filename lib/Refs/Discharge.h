@@ -46,8 +46,11 @@ public:
   mlir::FailureOr<DischargedFunction> discharge(mlir::func::FuncOp f, llvm::ArrayRef<bool> chosen,
                                                 llvm::ArrayRef<bool> returned = {});
 
-  /// Discharges the refs that `f` makes itself, in place: it takes and returns what it did.
+  /// Discharges the refs that `f` and what it calls make themselves, in place: each takes and returns
+  /// what it did.
   mlir::LogicalResult dischargeOwn(mlir::func::FuncOp f);
+  /// The same of the functions that `op` names.
+  mlir::LogicalResult dischargeOwnOfCallees(mlir::Operation *op);
 
   /// Discharges all refs of `f` in place. A written argument is donated to its last value, by the
   /// attribute `hjx.alias`.
@@ -72,6 +75,7 @@ private:
   llvm::StringMap<DischargedFunction> made;
   llvm::DenseSet<mlir::Value> asked;                 // by isWritten, at the moment
   llvm::SmallPtrSet<mlir::Operation *, 4> open;      // being discharged
+  llvm::SmallPtrSet<mlir::Operation *, 8> ownIsDone; // by dischargeOwn
 };
 
 /// True for a function that takes or makes a ref.

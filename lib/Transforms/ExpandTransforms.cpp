@@ -77,22 +77,6 @@ private:
     return success();
   }
 
-  /// Rules are pure: refs that the functions of a request make themselves become values first.
-  LogicalResult dischargeOwnRefs(func::FuncOp function) {
-    if (!discharged.insert(function).second)
-      return success();
-    return failure(function.walk([&](Operation *op) -> WalkResult { return dischargeCallees(op); }).wasInterrupted() ||
-                   failed(discharger.dischargeOwn(function)));
-  }
-
-  LogicalResult dischargeCallees(Operation *op) {
-    for (NamedAttribute attribute : op->getAttrs())
-      if (auto name = dyn_cast<FlatSymbolRefAttr>(attribute.getValue()))
-        if (auto callee = module.lookupSymbol<func::FuncOp>(name); callee && failed(dischargeOwnRefs(callee)))
-          return failure();
-    return success();
-  }
-
   /// Mapping works on values: what refs hold is read before, mapped where they are, and written back.
   FailureOr<Operation *> readRefs(ir::VmapOp op) {
     if (!ir::takesRef(op))
@@ -158,7 +142,8 @@ private:
         return failure();
       request = *onValues;
     }
-    if (failed(dischargeCallees(request)))
+    // Rules are pure: refs that the functions of a request make themselves become values first.
+    if (failed(discharger.dischargeOwnOfCallees(request)))
       return failure();
     // Some helpers report and go on with any value.
     return failure(failed(expanderOf[name.getValue()]->expand(request)) || hasError);
@@ -166,7 +151,6 @@ private:
 
   ModuleOp module;
   Discharger discharger{module};
-  llvm::SmallPtrSet<Operation *, 8> discharged;
   SmallVector<std::unique_ptr<TransformExpander>> expanders;
   llvm::StringMap<TransformExpander *> expanderOf;
   llvm::DenseMap<Operation *, State> states;

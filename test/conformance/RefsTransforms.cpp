@@ -218,6 +218,35 @@ TEST(RefsCustomRules, StashesBesideAuxiliaryResultsAndAccumulators) {
   EXPECT_CLOSE(bar.get(), array(10 + slope));
 }
 
+TEST(RefsCustomRules, PullBacksOutsideOfJitWriteCapturedRefs) {
+  // Passed on, captured by bwd, and under checkpoint; each call of the pull-back writes, the forward pass does not.
+  Ref kept = new_ref(array(0.0f)), count = new_ref(array(0));
+  auto captured = custom_vjp([](Array x) { return x; }, [](Array x) { return std::pair(x, Nothing()); },
+                             [=](Nothing, Array g) {
+                               kept.set(g);
+                               return g;
+                             });
+  auto passed = [=](Array x) { return stash(x, kept); };
+  auto check = [&](const auto &identity) {
+    kept.set(0);
+    count.set(0);
+    auto [y, pullBack] = vjp([&](Array x) {
+      count.add(1);
+      return sin(identity(sin(x)));
+    }, array(1.0f));
+    EXPECT_CLOSE(y, array(std::sin(sin1)));
+    EXPECT_CLOSE(kept.get(), array(0.0f));
+    EXPECT_CLOSE(std::get<0>(pullBack(array(1.0f))), array(slope));
+    EXPECT_CLOSE(kept.get(), array(cosSin1));
+    EXPECT_CLOSE(std::get<0>(pullBack(array(-2.0f))), array(-2 * slope));
+    EXPECT_CLOSE(kept.get(), array(-2 * cosSin1));
+    EXPECT_EQ(count.get().item<int>(), 1) << "the forward pass runs once";
+  };
+  check(captured);
+  check(passed);
+  check(checkpoint(passed));
+}
+
 TEST(RefsCustomRules, PrimalsMayMakeRefs) {
   auto f = custom_vjp([](Array x) {
     Ref r = new_ref(x);
