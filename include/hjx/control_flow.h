@@ -107,14 +107,9 @@ auto map(const F &f, const Xs &xs, Where where = Where::current()) {
   return detail::scanAs("map", step, Nothing(), xs, {}, where).second;
 }
 
-/// Runs body(x..) over the leading axes of the xs, in order, and stacks what it returns, if anything:
-/// a loop for the effects that it has on refs. An xs that is a ref is seen as the ref of its slice.
-///
-///   foreach([&](Array i, Array x) { table[i] += x; }, ids, updates);
-///
-/// Cost: in reverse mode a read of a ref by index is an addition in place; no need to pass as xs.
+namespace detail {
 template <typename F, typename... Xs>
-auto foreach(const F &body, const Xs &...xs) {
+auto foreachOf(Where where, const F &body, const Xs &...xs) {
   using Slices = std::tuple<Xs...>;
   auto step = [&](Nothing, const Slices &slices) {
     if constexpr (std::is_void_v<decltype(std::apply(body, slices))>) {
@@ -124,7 +119,34 @@ auto foreach(const F &body, const Xs &...xs) {
       return std::pair(Nothing(), std::apply(body, slices));
     }
   };
-  return detail::scanAs("foreach", step, Nothing(), Slices(xs...), {}, Where()).second;
+  return scanAs("foreach", step, Nothing(), Slices(xs...), {}, where).second;
+}
+template <typename T>
+concept NotAPlace = !std::is_same_v<T, Where>;
+} // namespace detail
+
+/// Runs body(x..) over the leading axes of the xs, in order, and stacks what it returns, if anything:
+/// a loop for the effects that it has on refs. An xs that is a ref is seen as the ref of its slice.
+///
+///   foreach([&](Array i, Array x) { table[i] += x; }, ids, updates);
+///
+/// Cost: in reverse mode a read of a ref by index is an addition in place; no need to pass as xs.
+template <typename F, typename A>
+auto foreach(const F &body, const A &a, Where where = Where::current()) {
+  return detail::foreachOf(where, body, a);
+}
+template <typename F, typename A, detail::NotAPlace B>
+auto foreach(const F &body, const A &a, const B &b, Where where = Where::current()) {
+  return detail::foreachOf(where, body, a, b);
+}
+template <typename F, typename A, detail::NotAPlace B, detail::NotAPlace C>
+auto foreach(const F &body, const A &a, const B &b, const C &c, Where where = Where::current()) {
+  return detail::foreachOf(where, body, a, b, c);
+}
+/// More xs are best a tuple, which has a place for the caller's line.
+template <typename F, typename A, detail::NotAPlace B, detail::NotAPlace C, detail::NotAPlace D, detail::NotAPlace... More>
+auto foreach(const F &body, const A &a, const B &b, const C &c, const D &d, const More &...more) {
+  return detail::foreachOf(Where(), body, a, b, c, d, more...);
 }
 
 /// Runs body(carry) while condition(carry) is true; returns the last carry.

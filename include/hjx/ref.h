@@ -164,6 +164,10 @@ inline Ref empty_ref(const Type &type, Where where = Where::current()) {
 inline Ref empty_ref(const Shape &shape, DType type = float32, Where where = Where::current()) {
   return empty_ref(Type(type, shape), where);
 }
+/// `empty_ref({})` is a scalar.
+inline Ref empty_ref(std::initializer_list<int64_t> shape, DType type = float32, Where where = Where::current()) {
+  return empty_ref(Type(type, Shape(shape)), where);
+}
 
 /// Ends a ref's life and returns what it holds: a read that need not copy. Outside of transforms
 /// it only reads.

@@ -41,6 +41,8 @@ TEST(RefsErrors, OneRefAsTwoArguments) {
     return std::pair(Nothing(), Nothing());
   };
   EXPECT_HJX_ERROR(scan(copy, Nothing(), std::pair(r, r)), twice("scan", "xs[0]", "xs[1]"));
+  EXPECT_HJX_ERROR(foreach([](Ref, Ref) {}, r, r), twice("foreach", "xs[0]", "xs[1]"));
+  EXPECT_HJX_ERROR(foreach([](Array, Ref, Ref) {}, zeros({2}), r, r), twice("foreach", "xs[1]", "xs[2]"));
   EXPECT_HJX_ERROR(switch_(0, std::tuple{[](Ref a, Ref b) { a.set(b.get()); }, [](Ref, Ref) {}}, r, r),
                    twice("switch_", "operands[0]", "operands[1]"));
   auto f = custom_vjp([](Ref a, Ref b) { return sum(a.get() + b.get()); },
