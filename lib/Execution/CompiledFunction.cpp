@@ -3,6 +3,7 @@
 
 #include "dialects/hjx/Hjx.h"
 #include "lib/Data/Status.h"
+#include "lib/Execution/Compiler.h"
 #include "lib/Execution/CpuExecutable.h"
 #include "lib/Execution/GpuExecutable.h"
 #include "lib/Execution/InterpretedFunction.h"
@@ -59,6 +60,7 @@ static absl::StatusOr<std::unique_ptr<DeviceExecutable>> generateCode(OwningOpRe
     if (from > Stage::Lo)
       return badInput("HJX_BACKEND=interpreter", "a program at the traced, pure or lo stage", nameOf(from).str(),
                       "the interpreter runs the hjx dialect; start from an earlier stage");
+    HJX_RETURN_IF_ERROR(expandHiTypes(module));
     return interpretFunction(std::move(program));
   }
   if (options.device->kind() == DeviceKind::Cpu) {

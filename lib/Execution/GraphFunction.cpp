@@ -8,6 +8,7 @@
 #include "lib/Execution/Diagnostics.h"
 #include "lib/Execution/HiSignature.h"
 #include "lib/Execution/LowerModule.h"
+#include "lib/Execution/RefSignature.h"
 #include "lib/Pipelines/Register.h"
 
 #include "mlir/IR/SymbolTable.h"
@@ -171,7 +172,8 @@ absl::StatusOr<LoadedModule> loadModule(const std::string &path) {
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(bytes, path), llvm::SMLoc());
   loaded.module = parseSourceFile<ModuleOp>(sources, loaded.context.get());
-  if (!loaded.module || failed(exposeComponents(*loaded.module)))
+  // Refs first: they may hold hi values.
+  if (!loaded.module || failed(exposeRefs(*loaded.module)) || failed(exposeComponents(*loaded.module)))
     return absl::InvalidArgumentError(diagnostics.text());
   return loaded;
 }
