@@ -3,6 +3,7 @@
 // hjx-lsp-server: errors, definitions and hovers for hjx's IR in editors that speak the language
 // server protocol.
 #include "lib/Pipelines/Register.h"
+#include "tools/HiPlugins.h"
 #include "tools/Options.h"
 
 #include "mlir/IR/DialectRegistry.h"
@@ -12,5 +13,6 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   hjx::registerAllDialects(registry);
   hjx::hideLibraryOptions();
+  hjx::registerHiPluginOption();
   return mlir::failed(mlir::MlirLspServerMain(argc, argv, registry));
 }
