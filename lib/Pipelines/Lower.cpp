@@ -2,12 +2,14 @@
 //
 // The order of the passes from traced programs to linalg, and the names of all pipelines.
 #include "lib/Codegen/Cpu/Passes.h"
+#include "lib/Codegen/Gpu/Passes.h"
 #include "lib/HiTypes/Passes.h"
 #include "lib/Lowering/Passes.h"
 #include "lib/Pipelines/Pipelines.h"
 #include "lib/Pipelines/Stages.h"
 #include "lib/Refs/Passes.h"
 #include "lib/Target/Passes.h"
+#include "lib/Target/Ptx/Ptx.h"
 #include "lib/Transforms/Passes.h"
 
 #include "mlir/Transforms/Passes.h"
@@ -65,9 +67,19 @@ void hjx::registerPipelines() {
                      buildToKernelPipeline(pm);
                      pm.addPass(createVerifyStagePass(Stage::Kernel));
                    });
+  registerPipeline("hjx-to-gpu-kernel", "Lower to kernels and launches on buffers in one planned arena, for a GPU",
+                   Stage::Tensor, [](OpPassManager &pm) {
+                     buildToGpuKernelPipeline(pm);
+                     pm.addPass(createVerifyStagePass(Stage::Kernel));
+                   });
   registerPipeline("hjx-to-machine", "Lower to the LLVM dialect, for a CPU", Stage::Kernel,
                    [](OpPassManager &pm) {
                      buildToMachinePipeline(pm);
+                     pm.addPass(createVerifyStagePass(Stage::Machine));
+                   });
+  registerPipeline("hjx-to-gpu-machine", "Lower the kernels and launches of a GPU program", Stage::Kernel,
+                   [](OpPassManager &pm) {
+                     buildToGpuMachinePipeline(pm);
                      pm.addPass(createVerifyStagePass(Stage::Machine));
                    });
 }

@@ -24,12 +24,7 @@ void hjx::buildToGpuKernelPipeline(OpPassManager &pm) {
   pm.addPass(createPlanMemory());
 }
 
-void hjx::registerGpuCodegenPasses() {
-  registerHjxGpuCodegenPasses();
-  PassPipelineRegistration<>("hjx-to-gpu-kernel",
-                             "Lower linalg on tensors to kernels and launches",
-                             [](OpPassManager &pm) { buildToGpuKernelPipeline(pm); });
-}
+void hjx::registerGpuCodegenPasses() { registerHjxGpuCodegenPasses(); }
 
 void hjx::registerGpuCodegenDialects(DialectRegistry &registry) {
   registerStructuredCodegenDialects(registry);

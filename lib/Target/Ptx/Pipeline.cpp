@@ -72,11 +72,7 @@ void hjx::buildToGpuMachinePipeline(OpPassManager &pm) {
   buildHostPipeline(pm);
 }
 
-void hjx::registerPtxPasses() {
-  registerHjxPtxPasses();
-  PassPipelineRegistration<>("hjx-to-gpu-machine", "Lower the kernels and launches of a GPU program",
-                             [](OpPassManager &pm) { buildToGpuMachinePipeline(pm); });
-}
+void hjx::registerPtxPasses() { registerHjxPtxPasses(); }
 
 void hjx::registerPtxDialects(DialectRegistry &registry) {
   registerTargetDialects(registry);
