@@ -7,6 +7,10 @@
 using namespace mlir;
 using namespace hjx;
 
+/// Ops of one nest. Each may become a hundred instructions, and what follows is not linear in the
+/// length of a function; an array stored and read again after so many costs nothing beside them.
+constexpr unsigned kMaxOps = 160;
+
 static bool isReduction(Operation *op) {
   return isa<ir::ReduceSumOp, ir::ReduceProdOp, ir::ReduceMaxOp, ir::ReduceMinOp, ir::ReduceAndOp,
              ir::ReduceOrOp, ir::ArgmaxOp, ir::ArgminOp>(op);
@@ -64,7 +68,7 @@ void Clusters::findInside(Block &block, const LoweringRules &rules) {
       isShared |= !reader || (nest && reader != nest);
       nest = reader;
     }
-    if (isShared)
+    if (isShared || members[nest].size() >= kMaxOps)
       continue;
     nestOf[&op] = nest;
     members[nest].push_back(&op);

@@ -10,8 +10,9 @@
 //   %e = exp %d            users {%s, %y}   two nests: a nest of its own, stored
 //   %s = reduce_sum %a     reduction        its own nest; computes %a inside
 //
-// Nothing is computed twice and no order changes, so fusing never costs: what is
-// left to a target's own fusion is whatever trades memory for arithmetic.
+// Nothing is computed twice and no order changes, so fusing never costs, but for
+// time to compile very long chains, which are cut. What is left to a target's own
+// fusion is whatever trades memory for arithmetic.
 // Source: the "no duplication" half of XLA's instruction fusion.
 #pragma once
 

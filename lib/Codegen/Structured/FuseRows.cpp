@@ -26,7 +26,7 @@ namespace hjx {
 namespace {
 
 constexpr unsigned kWindow = 96;      // Ops of a block that are looked at from the first of a group.
-constexpr unsigned kMaxMembers = 24;
+constexpr unsigned kMaxMembers = 24, kMaxBodyOps = 480;
 constexpr int64_t kMinRowSize = 16;   // Below, a row is too short to vectorise.
 constexpr double kTinyNs = 20'000;    // Below, there is nothing worth running in parallel.
 
@@ -134,7 +134,8 @@ public:
   /// group gains nothing, unless it prepares (`isInit`) a buffer for one that does.
   bool tryAdd(const Candidate &candidate, bool isInit = false) {
     LoopNest nest = candidate.nest;
-    if (members.size() >= kMaxMembers || !splitRows(nest, numRows) ||
+    if (members.size() >= kMaxMembers || numBodyOps + nest.op.getBody()->getOperations().size() > kMaxBodyOps ||
+        !splitRows(nest, numRows) ||
         (!members.empty() && !isInit && !sharesBuffer(candidate)))
       return false;
     for (Value root : candidate.effects.writes)
@@ -149,6 +150,7 @@ public:
     hasRowReduction |= candidate.reducesRows;
     ns += candidate.ns;
     rowSize = std::max(rowSize, candidate.numResults / numRows);
+    numBodyOps += nest.op.getBody()->getOperations().size();
     members.push_back(std::move(nest));
     return true;
   }
@@ -164,6 +166,7 @@ public:
 
   int64_t numRows;
   SmallVector<LoopNest> members;
+  size_t numBodyOps = 0;
   double ns = 0;
   int64_t rowSize = 1; // Results per row of the largest member.
   bool hasRowReduction = false;
