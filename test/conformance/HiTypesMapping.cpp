@@ -3,22 +3,14 @@
 // Hi-types under vmap and as xs and ys of scan: mapping specs of the type's author.
 // After the tests of JAX's hijax.
 #include "test/conformance/Conformance.h"
+#include "test/unit/BareType.h"
 
 using namespace hjx;
 using namespace conformance;
+using hjx::testing::Bare, hjx::testing::BareArray;
 using tuples::make_tup, tuples::Tup, tuples::TupType;
 
 namespace {
-
-/// A type that says nothing of how it is mapped.
-struct Opaque {
-  Shape shape;
-  static constexpr const char *name = "opaque";
-  HJX_PARAMS(shape)
-  std::vector<Type> lo_types() const { return {Type(float32, shape)}; }
-};
-HJX_REGISTER_TYPE(Opaque)
-using OpaqueArray = HiValue<Opaque>;
 
 /// An entry of in_axes for one tuple.
 AxisTree spec(AxisSpec first, AxisSpec second) { return AxisTree(AxisSpec{first, second}); }
@@ -48,9 +40,9 @@ TEST(HiTypesConformance, AnIntegerAxisForAHiValueIsRefused) {
 }
 
 TEST(HiTypesConformance, AMissingMethodIsNamedWithItsTypeAndWhatNeedsIt) {
-  OpaqueArray x = raise<OpaqueArray>(Opaque{{2, 3}}, {ones({2, 3})});
-  EXPECT_HJX_ERROR(vmap([](OpaqueArray x) { return x; }, {"rows"}, "rows", AxisSize{2})(x),
-                   "vmap: mapping (vmap, scan) requires opaque to implement the dec_rank method\n"
+  BareArray x = raise<BareArray>(Bare{{2, 3}}, {ones({2, 3})});
+  EXPECT_HJX_ERROR(vmap([](BareArray x) { return x; }, {"rows"}, "rows", AxisSize{2})(x),
+                   "vmap: mapping (vmap, scan) requires bare to implement the dec_rank method\n"
                    "  help: write it in the class of the type");
 }
 

@@ -10,7 +10,6 @@
 #include "mlir/Parser/Parser.h"
 #include <gtest/gtest.h>
 
-#include <list>
 
 using namespace hjx;
 using namespace mlir;
@@ -89,14 +88,11 @@ TEST_P(CpuKernelTest, AgreesOnAvx2) {
 /// Masks of every form: the loop along the row splits where a mask starts to hide all. Bounds are
 /// from -9 to beyond the row, and in one row as large as can be.
 std::vector<KernelProgram> maskPrograms() {
-  static std::list<std::string> texts; // Keeps what the programs point to.
   std::vector<KernelProgram> programs;
   for (const char *predicate : {"slt", "sle", "sgt", "sge", "ult", "eq"})
     for (const char *operands : {"%j, %bound", "%bound, %j"}) {
-      std::string &name = texts.emplace_back(predicate);
-      name += operands[1] == 'j' ? "_bound" : "_variable";
-      std::string &text = texts.emplace_back();
-      text = std::string(R"mlir(
+      std::string name = predicate + std::string(operands[1] == 'j' ? "_bound" : "_variable");
+      std::string text = std::string(R"mlir(
 #id = affine_map<(i, j) -> (i, j)>
 #row = affine_map<(i, j) -> (i)>
 func.func @main(%x: tensor<130x107xf32>) -> (tensor<130x107xf32>, tensor<130xf32>) {
@@ -131,14 +127,14 @@ func.func @main(%x: tensor<130x107xf32>) -> (tensor<130x107xf32>, tensor<130xf32
   } -> tensor<130xf32>
   return %y, %sum : tensor<130x107xf32>, tensor<130xf32>
 })mlir";
-      programs.push_back({name.c_str(), text.c_str(), 1e-5});
+      programs.push_back({name, text, 1e-5});
     }
   return programs;
 }
 
 INSTANTIATE_TEST_SUITE_P(Masks, CpuKernelTest, testing::ValuesIn(maskPrograms()),
-                         [](const auto &info) { return std::string(info.param.name); });
+                         [](const auto &info) { return info.param.name; });
 INSTANTIATE_TEST_SUITE_P(Programs, CpuKernelTest, testing::ValuesIn(kernelPrograms()),
-                         [](const auto &info) { return std::string(info.param.name); });
+                         [](const auto &info) { return info.param.name; });
 
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Derivatives and vmap of hi-types from C++, with the numbers of the three worked examples.
+#include "test/unit/BareType.h"
 #include "test/unit/FrontendTesting.h"
 
 #include "examples/hi_types/q8.h"
@@ -8,20 +9,11 @@
 #include "examples/hi_types/tup.h"
 
 using namespace hjx;
+using hjx::testing::Bare, hjx::testing::BareArray;
 using quantized::dequantize, quantized::matmul_q, quantized::QArray, quantized::quantize;
 using tuples::get_element, tuples::make_tup, tuples::Tup;
 
 namespace {
-
-/// A type that says nothing but what it is made of.
-struct Bare {
-  Shape shape;
-  static constexpr const char *name = "bare";
-  HJX_PARAMS(shape)
-  std::vector<Type> lo_types() const { return {Type(float32, shape)}; }
-};
-HJX_REGISTER_TYPE(Bare)
-using BareArray = HiValue<Bare>;
 
 struct Unwrap {
   static constexpr const char *name = "unwrap";

@@ -96,6 +96,6 @@ TEST_P(GpuKernelTest, IsAcceptedByTheAssembler) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Programs, GpuKernelTest, testing::ValuesIn(kernelPrograms()),
-                         [](const auto &info) { return std::string(info.param.name); });
+                         [](const auto &info) { return info.param.name; });
 
 } // namespace

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Small programs of the tensor stage, one for each way in which kernels differ, with random inputs
-// and a comparison: what CpuKernelTest and GpuKernelTest run.
+// The programs of KernelPrograms.mlir, with random inputs and a comparison: what CpuKernelTest and
+// GpuKernelTest run.
 #pragma once
 
 #include "lib/Execution/DeviceExecutable.h"
 
+#include <string>
 #include <vector>
 
 namespace hjx {
 
 struct KernelProgram {
-  const char *name;
-  const char *text; // Body of the module; `#` maps included.
+  std::string name;
+  std::string text; // Body of the module; `#` maps included.
   double tolerance = 0; // Relative, for float results; 0: equal bits.
 };
 
