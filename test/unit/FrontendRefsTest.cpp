@@ -128,15 +128,15 @@ TEST(FrontendRefs, MadeInside) {
   EXPECT_CLOSE(jit(jit(f))(zeros({3})), array({2.0, 6.0, 1.0}));
   EXPECT_CLOSE(f(zeros({3})), array({2.0, 6.0, 1.0}));
   auto empty = jit([] {
-    Ref scalar = empty_ref({}), exact = empty_ref({}, float64);
-    scalar.set(3);
-    EXPECT_CLOSE(freeze(scalar), array(3.0f));
-    EXPECT_EQ(exact.dtype(), float64);
     Ref r = empty_ref({2});
     r.set(array({1.0, 2.0}));
     return freeze(r);
   });
   EXPECT_CLOSE(empty(), array({1.0, 2.0}));
+  Ref scalar = empty_ref({}), exact = empty_ref({}, float64);
+  scalar.set(3);
+  EXPECT_CLOSE(scalar.get(), array(3.0f));
+  EXPECT_EQ(exact.dtype(), float64);
 }
 
 TEST(FrontendRefs, ScanConstsAndXs) {
