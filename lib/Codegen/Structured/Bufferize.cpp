@@ -116,6 +116,39 @@ bool isUpdateOf(Value value, Value origin, bool &inPlace) {
   return true;
 }
 
+/// The operand that brings an empty tensor into the updates that make `value`, if one of them is a loop
+/// and all stand in `block`; else null.
+OpOperand *emptyStartOfLoop(Value value, Block *block) {
+  bool hasLoop = false;
+  OpOperand *start = nullptr;
+  while (auto result = dyn_cast<OpResult>(value)) {
+    OpOperand *updated = updatedOperand(result);
+    if (!updated || result.getOwner()->getBlock() != block || updated->get().getType() != value.getType())
+      break;
+    hasLoop |= isa<LoopLikeOpInterface>(result.getOwner());
+    start = updated;
+    value = updated->get();
+  }
+  return hasLoop && value.getDefiningOp<tensor::EmptyOp>() ? start : nullptr;
+}
+
+/// Lets loops that fill an empty tensor fill the destination, unless what is there is still read, and then a
+/// buffer that is copied. (The search for destinations would start any of them there, and the analysis
+/// takes no loop apart from its start.)
+void startInDestinations(MutableOperandRange operands, ValueRange destinations, Operation *terminator) {
+  ImplicitLocOpBuilder b(terminator->getLoc(), terminator);
+  for (auto [index, destination] : llvm::enumerate(destinations)) {
+    Value value = operands[index].get();
+    OpOperand *start = isa<TensorType>(value.getType()) ? emptyStartOfLoop(value, terminator->getBlock()) : nullptr;
+    if (!start)
+      continue;
+    if (isNotUsedAfter(destination, start->getOwner(), nullptr))
+      start->set(destination);
+    else
+      operands[index].assign(copyToNewTensor(b, value));
+  }
+}
+
 /// Makes `operands` of the terminator be written into `destinations`, which are block arguments
 /// that live on into the next round. A value that is a view of another carried value is copied
 /// first: a swap (`yield %b, %a`) needs a third buffer. So is a value that goes to two places
@@ -123,6 +156,7 @@ bool isUpdateOf(Value value, Value origin, bool &inPlace) {
 /// destination is there already, unless the old value is needed beside it.
 void carryInPlace(Operation *terminator, MutableOperandRange operands, ValueRange destinations) {
   ImplicitLocOpBuilder b(terminator->getLoc(), terminator);
+  startInDestinations(operands, destinations, terminator);
   SmallVector<Value> values = llvm::to_vector(operands.getAsOperandRange());
   for (auto [value, destination] : llvm::zip(values, destinations))
     if (bool inPlace; isa<TensorType>(value.getType()) && value != destination &&
