@@ -88,18 +88,24 @@ HJX_API std::pair<Array, Array> clipFactor(const std::vector<Array> &leaves, con
 template <typename Params>
 std::pair<Params, AdamWState<Params>> adamw(const Params &grads, const AdamWState<Params> &state, const Params &params,
                                             ArrayLike learning_rate, const AdamWOptions &options = {}) {
+  TreeDef expected = tree_structure(params);
+  auto check = [&](const Params &tree, const char *what) {
+    hjx::detail::checkSameStructure(expected, tree_structure(tree), "optim::adamw", what, learning_rate.where);
+  };
+  check(grads, "parameters and gradients");
+  check(state.mu, "parameters and state");
+  check(state.nu, "parameters and state");
   AdamWState<Params> next = state;
   next.count = state.count + 1;
-  std::vector<Array> mu = tree_leaves(state.mu), nu = tree_leaves(state.nu);
-  size_t leaf = 0;
+  std::vector<Array> mu, nu;
   Params updates = tree_map(
-      [&](const Array &grad, const Array &parameter) {
-        Array update =
-            detail::adamwLeaf(grad, mu[leaf], nu[leaf], parameter, next.count, learning_rate, options);
-        ++leaf;
+      [&](const Array &grad, const Array &parameter, Array m, Array v) {
+        Array update = detail::adamwLeaf(grad, m, v, parameter, next.count, learning_rate, options);
+        mu.push_back(m);
+        nu.push_back(v);
         return update;
       },
-      grads, params);
+      grads, params, state.mu, state.nu);
   next.mu = tree_unflatten(state.mu, mu);
   next.nu = tree_unflatten(state.nu, nu);
   return {updates, next};

@@ -103,6 +103,16 @@ TEST(Optim, MaskedLeavesDoNotDecay) {
   EXPECT_CLOSE(updates.second, array({{-0.05, -0.05}}));
 }
 
+TEST(Optim, AStateOfOtherParametersIsRefused) {
+  std::vector<Array> few{ones({2})}, many(8, ones({2}));
+  EXPECT_HJX_ERROR(optim::adamw(many, optim::adamw_init(few), many, 0.1),
+                   "optim::adamw: expected one structure of parameters and state, they differ at a list of 8 against a list of 1\n"
+                   "  help: use the same containers, lengths, numbers and strings in both");
+  EXPECT_HJX_ERROR(optim::adamw(many, optim::adamw_init(many), few, 0.1),
+                   "optim::adamw: expected one structure of parameters and gradients, they differ at a list of 1 against a list of 8\n"
+                   "  help: use the same containers, lengths, numbers and strings in both");
+}
+
 TEST(Optim, WarmupCosineHasOptaxValues) {
   auto at = [](int step) { return optim::warmup_cosine_decay_schedule(step, 0, 1, 10, 110, 0.1).item<float>(); };
   for (auto [step, value] : {std::pair(0, 0.0), {1, 0.1}, {5, 0.5}, {9, 0.9}, {10, 1.0}, {35, 0.8681980515339464}, {60, 0.55}, {110, 0.1}, {500, 0.1}})
