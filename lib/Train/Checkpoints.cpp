@@ -110,6 +110,19 @@ bool holdsOnlyOurFiles(const std::string &path) {
   return !error;
 }
 
+/// What there is to choose from, as a remedy.
+std::string describeCheckpoints(const std::string &folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
+    if (std::string name = it->path().filename().string(); name[0] != '.' && fs::is_directory(it->path(), error))
+      names.push_back(name);
+  std::sort(names.begin(), names.end());
+  if (names.empty())
+    return "there is none yet: train first, or name another run folder";
+  return absl::StrCat("name one of those there are: ", printable(absl::StrJoin(names, ", "), 400));
+}
+
 } // namespace
 
 absl::StatusOr<Checkpoint> openCheckpoint(const std::string &folder, const std::string &which) {
@@ -125,7 +138,7 @@ absl::StatusOr<Checkpoint> openCheckpoint(const std::string &folder, const std::
   if (!fs::is_directory(path, error))
     return badInput("checkpoint", "latest, best, a step or the path of a checkpoint folder",
                     absl::StrCat("'", printable(which), "', which is not in ", folder),
-                    "list the folder to see what is there");
+                    describeCheckpoints(folder));
   fs::path resolved = fs::canonical(path, error);
   if (!error)
     path = resolved.string(); // a link may move on while the files are open
@@ -235,6 +248,13 @@ absl::StatusOr<CheckpointStore> CheckpointStore::open(const std::string &folder,
       HJX_RETURN_IF_ERROR(removeFolder(store.path(name)));
   }
   return store;
+}
+
+absl::Status CheckpointStore::checkNew(const std::string &runFolder) const {
+  if (steps().empty())
+    return absl::OkStatus();
+  return badInput(runFolder, "a run folder without checkpoints for a new run", absl::StrCat(steps().size(), " of them"),
+                  "go on with that run (--resume), or name another folder");
 }
 
 CheckpointStore::CheckpointStore(CheckpointStore &&other) noexcept

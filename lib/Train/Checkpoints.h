@@ -75,6 +75,9 @@ public:
   /// and removes what the policy does not keep. A checkpoint of the same step is replaced.
   absl::Status save(const CheckpointMeta &meta, std::span<const TensorView> tensors);
 
+  /// Errors if there are checkpoints, with which those of a new run in `runFolder` would mix.
+  absl::Status checkNew(const std::string &runFolder) const;
+
   /// The steps of this store's checkpoints, ascending.
   std::vector<int64_t> steps() const;
 

@@ -77,10 +77,8 @@ private:
 absl::Status Run::begin() {
   if (!options_.resume.empty()) {
     HJX_RETURN_IF_ERROR(resume());
-  } else if (!store_.steps().empty()) {
-    return badInput(options_.runFolder, "a run folder without checkpoints for a new run",
-                    absl::StrCat(store_.steps().size(), " of them"),
-                    "resume from \"latest\", or name another folder");
+  } else {
+    HJX_RETURN_IF_ERROR(store_.checkNew(options_.runFolder));
   }
   HJX_RETURN_IF_ERROR(writeFileAtomically(
       options_.runFolder + "/config.json",

@@ -356,6 +356,14 @@ absl::Status TrainCommand::run() {
   if (!options.resume.empty()) {
     HJX_ASSIGN_OR_RETURN(Checkpoint checkpoint, openRunCheckpoint(run_, options.resume));
     HJX_RETURN_IF_ERROR(checkResume(checkpoint.meta, config, kFreeKeys));
+    if (checkpoint.meta.step >= options.steps) {
+      std::printf("nothing to do: %s is at step %lld, and the run ends at step %lld; a larger --steps goes on\n", checkpoint.path.c_str(),
+                  static_cast<long long>(checkpoint.meta.step), static_cast<long long>(options.steps));
+      return absl::OkStatus();
+    }
+  } else if (std::string folder = run_ + "/checkpoints"; std::filesystem::exists(folder)) { // Said before compiling.
+    HJX_ASSIGN_OR_RETURN(CheckpointStore store, CheckpointStore::open(folder, {}));
+    HJX_RETURN_IF_ERROR(store.checkNew(run_));
   }
 
   // Samples.
