@@ -14,18 +14,22 @@ public:
   explicit HostExecutable(std::unique_ptr<DeviceExecutable> code) : code(std::move(code)) {}
 
   absl::Status run(absl::Span<const void *const> inputs, absl::Span<void *const> outputs) const override {
+    if (outputs.size() >= code->outputs().size() || inputs.size() != code->inputs().size())
+      return runAll(inputs, outputs);
     // The last results are what refs hold afterwards, in the arguments' memory: the caller does not
     // know of them.
     llvm::SmallVector<void *> all(outputs.begin(), outputs.end());
-    if (inputs.size() == code->inputs().size())
-      while (all.size() < code->outputs().size() && code->outputs()[all.size()].alias >= 0)
-        all.push_back(nullptr);
-    auto allOutputs = absl::MakeSpan(all.data(), all.size());
-    bool isHostMemory = code->device().kind() == DeviceKind::Cpu;
-    return isHostMemory ? code->run(inputs, allOutputs) : runOnCopies(inputs, allOutputs);
+    while (all.size() < code->outputs().size() && code->outputs()[all.size()].alias >= 0)
+      all.push_back(nullptr);
+    return runAll(inputs, absl::MakeSpan(all.data(), all.size()));
   }
 
 private:
+  absl::Status runAll(absl::Span<const void *const> inputs, absl::Span<void *const> outputs) const {
+    bool isHostMemory = code->device().kind() == DeviceKind::Cpu;
+    return isHostMemory ? code->run(inputs, outputs) : runOnCopies(inputs, outputs);
+  }
+
   absl::Status runOnCopies(absl::Span<const void *const> inputs, absl::Span<void *const> outputs) const {
     if (inputs.size() != code->inputs().size() || outputs.size() != code->outputs().size())
       return code->run(inputs, outputs); // It says what is wrong.
