@@ -20,7 +20,43 @@ using namespace mlir;
 namespace hjx::ir {
 
 HiTypeDef::~HiTypeDef() = default;
-PrimitiveDef::~PrimitiveDef() = default;
+
+//===----------------------------------------------------------------------===//
+// What few types have
+//===----------------------------------------------------------------------===//
+
+InFlightDiagnostic HiTypeDef::refuse(EmitError emitError, StringRef feature, StringRef method) const {
+  return emitError() << feature << " requires " << name() << " to implement the " << method
+                     << " method; write it in the class of the type";
+}
+
+FailureOr<SmallVector<int64_t>> HiTypeDef::indexShape(HiType type, EmitError emitError) const {
+  return emitError() << "(C1) a ref of " << type << " is accessed as a whole";
+}
+FailureOr<Type> HiTypeDef::partType(HiType, ArrayRef<int64_t>, EmitError emitError) const {
+  return refuse(emitError, "a part of a ref", "part_type");
+}
+FailureOr<Value> HiTypeDef::readPart(ImplicitLocOpBuilder &b, Value, const RefIndex &) const {
+  return refuse([&] { return emitError(b.getLoc()); }, "reading a part of a ref", "get_part");
+}
+FailureOr<Value> HiTypeDef::writePart(ImplicitLocOpBuilder &b, Value, const RefIndex &, Value) const {
+  return refuse([&] { return emitError(b.getLoc()); }, "writing a part of a ref", "set_part");
+}
+FailureOr<Type> HiTypeDef::shard(HiType, MeshAxes, Attribute, EmitError emitError) const {
+  return refuse(emitError, "sharding", "shard");
+}
+FailureOr<Type> HiTypeDef::unshard(HiType, MeshAxes, Attribute, EmitError emitError) const {
+  return refuse(emitError, "sharding", "unshard");
+}
+FailureOr<Attribute> HiTypeDef::noSpec(HiType, MeshAxes, EmitError emitError) const {
+  return refuse(emitError, "sharding", "no_spec");
+}
+FailureOr<SmallVector<Attribute>> HiTypeDef::loPartitions(HiType, Attribute, EmitError emitError) const {
+  return refuse(emitError, "sharding", "lo_partitions");
+}
+FailureOr<Attribute> HiTypeDef::tangentPartition(HiType, Attribute, EmitError emitError) const {
+  return refuse(emitError, "sharding with derivatives", "tangent_partition");
+}
 
 //===----------------------------------------------------------------------===//
 // The registry
@@ -312,6 +348,11 @@ FailureOr<SmallVector<Type>> flatLoTypes(Type type, EmitError emitError) {
     llvm::append_range(flat, *types);
   }
   return flat;
+}
+
+ModuleOp moduleAround(Block *block) {
+  Operation *op = block ? block->getParentOp() : nullptr;
+  return !op ? ModuleOp() : isa<ModuleOp>(op) ? cast<ModuleOp>(op) : op->getParentOfType<ModuleOp>();
 }
 
 } // namespace hjx::ir

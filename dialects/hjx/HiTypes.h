@@ -15,6 +15,7 @@
 #pragma once
 
 #include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -22,9 +23,13 @@
 namespace hjx::ir {
 
 class HiType;
+struct RefIndex;
 
 /// Where a method reports what is wrong with its input.
 using EmitError = llvm::function_ref<mlir::InFlightDiagnostic()>;
+
+/// The axes of a mesh of devices: names and sizes.
+using MeshAxes = llvm::ArrayRef<std::pair<llvm::StringRef, int64_t>>;
 
 //===----------------------------------------------------------------------===//
 // What users define
@@ -62,6 +67,26 @@ public:
   /// The spec that means the leading axis: what scan slices and stacks.
   virtual mlir::FailureOr<mlir::Attribute> leadingAxisSpec(HiType type, EmitError emitError) const = 0;
 
+  /// For types whose refs are accessed in parts; else they are read and written whole. The dimensions
+  /// that an index has; the type of a part, given what the index makes of them; such a part, and the
+  /// value with it replaced.
+  virtual mlir::FailureOr<llvm::SmallVector<int64_t>> indexShape(HiType type, EmitError emitError) const;
+  virtual mlir::FailureOr<mlir::Type> partType(HiType type, llvm::ArrayRef<int64_t> shape, EmitError emitError) const;
+  virtual mlir::FailureOr<mlir::Value> readPart(mlir::ImplicitLocOpBuilder &b, mlir::Value value, const RefIndex &index) const;
+  virtual mlir::FailureOr<mlir::Value> writePart(mlir::ImplicitLocOpBuilder &b, mlir::Value value, const RefIndex &index,
+                                                 mlir::Value part) const;
+
+  /// Sharding: what each asks is in Sharding.h.
+  virtual mlir::FailureOr<mlir::Type> shard(HiType type, MeshAxes mesh, mlir::Attribute spec, EmitError emitError) const;
+  virtual mlir::FailureOr<mlir::Type> unshard(HiType type, MeshAxes mesh, mlir::Attribute spec, EmitError emitError) const;
+  virtual mlir::FailureOr<mlir::Attribute> noSpec(HiType type, MeshAxes mesh, EmitError emitError) const;
+  virtual mlir::FailureOr<llvm::SmallVector<mlir::Attribute>> loPartitions(HiType type, mlir::Attribute spec, EmitError emitError) const;
+  virtual mlir::FailureOr<mlir::Attribute> tangentPartition(HiType type, mlir::Attribute spec, EmitError emitError) const;
+
+protected:
+  /// "mapping (vmap, scan) requires q8 to implement the dec_rank method; ..."
+  mlir::InFlightDiagnostic refuse(EmitError emitError, llvm::StringRef feature, llvm::StringRef method) const;
+
 private:
   std::string typeName;
 };
@@ -70,13 +95,31 @@ private:
 struct PrimitiveCall {
   mlir::DictionaryAttr params;
   llvm::SmallVector<mlir::Type> operandTypes, resultTypes;
+  /// For the second half of a derivative: which operands were active in the first.
+  llvm::SmallVector<bool> active = {};
 };
 
-/// One primitive. Rules emit ops at `b`, whose location is the operation's; they report errors there.
-/// Null values are symbolic zeros (tangents, cotangents).
+/// What becomes of a cotangent.
+struct BarSink {
+  enum Kind {
+    Sum,  ///< a value
+    Ref,  ///< added to a ref as it comes
+    None, ///< nobody wants it
+  };
+  Kind kind = Sum;
+  mlir::Value ref;
+};
+
+/// One primitive. An engine calls the public functions, which check what the author's rule (the
+/// protected function of the same name) returns: an error stands at `b`'s location and names the
+/// primitive, the rule and both types. Rules emit ops at `b`, whose location is the operation's.
+///
+/// Null values are symbolic zeros (tangents, cotangents). A rule that is not in `has` is not called.
 class PrimitiveDef {
 public:
-  enum class Rule { Expand, Jvp, Vjp, Transpose, Batch };
+  enum class Rule { Expand, Jvp, Linearize, Vjp, Transpose, Batch, BatchAxes, Dce, Remat };
+  using Builder = mlir::ImplicitLocOpBuilder;
+  using Values = llvm::SmallVectorImpl<mlir::Value>;
 
   explicit PrimitiveDef(std::string name) : primitiveName(std::move(name)) {}
   virtual ~PrimitiveDef();
@@ -89,33 +132,70 @@ public:
   virtual mlir::FailureOr<llvm::SmallVector<mlir::Type>> infer(mlir::DictionaryAttr params, mlir::TypeRange operands,
                                                                EmitError emitError) const = 0;
   /// The same values made of other ops; the only rule that may raise and lower.
-  virtual mlir::FailureOr<llvm::SmallVector<mlir::Value>>
-  expand(mlir::ImplicitLocOpBuilder &b, const PrimitiveCall &call, mlir::ValueRange operands) const = 0;
+  mlir::FailureOr<llvm::SmallVector<mlir::Value>> expand(Builder &b, const PrimitiveCall &call, mlir::ValueRange operands) const;
 
-  virtual mlir::LogicalResult jvp(mlir::ImplicitLocOpBuilder &b, const PrimitiveCall &call, mlir::ValueRange primals,
-                                  llvm::ArrayRef<mlir::Value> tangents, llvm::SmallVectorImpl<mlir::Value> &results,
-                                  llvm::SmallVectorImpl<mlir::Value> &resultTangents) const = 0;
+  mlir::LogicalResult jvp(Builder &b, const PrimitiveCall &call, mlir::ValueRange primals, llvm::ArrayRef<mlir::Value> tangents,
+                          Values &results, Values &resultTangents) const;
+
+  /// The jvp in halves: what depends on primals alone, and what is linear in the tangents.
+  mlir::LogicalResult linearize(Builder &b, const PrimitiveCall &call, mlir::ValueRange primals, llvm::ArrayRef<bool> active,
+                                Values &results, Values &residuals) const;
+  mlir::LogicalResult linearized(Builder &b, const PrimitiveCall &call, mlir::ValueRange residuals,
+                                 llvm::ArrayRef<mlir::Value> tangents, Values &resultTangents) const;
 
   /// Forward half of a vjp: results and residuals. `active`: operands that may have a tangent.
-  virtual mlir::LogicalResult vjpForward(mlir::ImplicitLocOpBuilder &b, const PrimitiveCall &call, mlir::ValueRange primals,
-                                         llvm::ArrayRef<bool> active, llvm::SmallVectorImpl<mlir::Value> &results,
-                                         llvm::SmallVectorImpl<mlir::Value> &residuals) const = 0;
-  /// Backward half: a cotangent, or null, for each operand in `wanted`; null for the others.
-  virtual mlir::LogicalResult vjpBackward(mlir::ImplicitLocOpBuilder &b, const PrimitiveCall &call,
-                                          mlir::ValueRange residuals, llvm::ArrayRef<mlir::Value> resultBars,
-                                          llvm::ArrayRef<bool> wanted,
-                                          llvm::SmallVectorImpl<mlir::Value> &operandBars) const = 0;
+  mlir::LogicalResult vjpForward(Builder &b, const PrimitiveCall &call, mlir::ValueRange primals, llvm::ArrayRef<bool> active,
+                                 Values &results, Values &residuals) const;
+  /// Backward half: a cotangent, or null, for each operand. A rule may add to a sink that is a ref by
+  /// itself and return null there.
+  mlir::LogicalResult vjpBackward(Builder &b, const PrimitiveCall &call, mlir::ValueRange residuals,
+                                  llvm::ArrayRef<mlir::Value> resultBars, llvm::ArrayRef<BarSink> sinks, Values &operandBars) const;
 
   /// For primitives linear in some operands: those are null in `operands`, and get a cotangent.
-  virtual mlir::LogicalResult transpose(mlir::ImplicitLocOpBuilder &b, const PrimitiveCall &call,
-                                        llvm::ArrayRef<mlir::Value> operands, llvm::ArrayRef<mlir::Value> resultBars,
-                                        llvm::SmallVectorImpl<mlir::Value> &operandBars) const = 0;
+  mlir::LogicalResult transpose(Builder &b, const PrimitiveCall &call, llvm::ArrayRef<mlir::Value> operands,
+                                llvm::ArrayRef<mlir::Value> resultBars, Values &operandBars) const;
 
   /// Mapped over `size` elements as `specs` say: null for an operand that all share.
-  virtual mlir::LogicalResult batch(mlir::ImplicitLocOpBuilder &b, const PrimitiveCall &call, int64_t size,
-                                    mlir::ValueRange operands, llvm::ArrayRef<mlir::Attribute> specs,
-                                    llvm::SmallVectorImpl<mlir::Value> &results,
-                                    llvm::SmallVectorImpl<mlir::Attribute> &resultSpecs) const = 0;
+  mlir::LogicalResult batch(Builder &b, const PrimitiveCall &call, int64_t size, mlir::ValueRange operands,
+                            llvm::ArrayRef<mlir::Attribute> specs, Values &results,
+                            llvm::SmallVectorImpl<mlir::Attribute> &resultSpecs) const;
+  /// How results are mapped where the primitive, mapped, stays itself.
+  mlir::LogicalResult batchAxes(Builder &b, const PrimitiveCall &call, int64_t size, llvm::ArrayRef<mlir::Attribute> specs,
+                                llvm::SmallVectorImpl<mlir::Attribute> &resultSpecs) const;
+
+  /// The results in `used` made with less; all null where there is nothing to save.
+  mlir::LogicalResult dce(Builder &b, const PrimitiveCall &call, mlir::ValueRange operands, llvm::ArrayRef<bool> used,
+                          Values &results) const;
+
+  /// Under a checkpoint: results, and what is kept to compute them again; and that computation.
+  mlir::LogicalResult remat(Builder &b, const PrimitiveCall &call, mlir::ValueRange operands, Values &results, Values &saved) const;
+  mlir::LogicalResult recompute(Builder &b, const PrimitiveCall &call, mlir::ValueRange saved, Values &results) const;
+
+protected:
+  virtual mlir::LogicalResult expandRule(Builder &b, const PrimitiveCall &call, mlir::ValueRange operands, Values &results) const = 0;
+  virtual mlir::LogicalResult jvpRule(Builder &b, const PrimitiveCall &call, mlir::ValueRange primals,
+                                      llvm::ArrayRef<mlir::Value> tangents, Values &results, Values &resultTangents) const;
+  virtual mlir::LogicalResult linearizeRule(Builder &b, const PrimitiveCall &call, mlir::ValueRange primals,
+                                            llvm::ArrayRef<bool> active, Values &results, Values &residuals) const;
+  virtual mlir::LogicalResult linearizedRule(Builder &b, const PrimitiveCall &call, mlir::ValueRange residuals,
+                                             llvm::ArrayRef<mlir::Value> tangents, Values &resultTangents) const;
+  virtual mlir::LogicalResult vjpForwardRule(Builder &b, const PrimitiveCall &call, mlir::ValueRange primals,
+                                             llvm::ArrayRef<bool> active, Values &results, Values &residuals) const;
+  virtual mlir::LogicalResult vjpBackwardRule(Builder &b, const PrimitiveCall &call, mlir::ValueRange residuals,
+                                              llvm::ArrayRef<mlir::Value> resultBars, llvm::ArrayRef<BarSink> sinks,
+                                              Values &operandBars) const;
+  virtual mlir::LogicalResult transposeRule(Builder &b, const PrimitiveCall &call, llvm::ArrayRef<mlir::Value> operands,
+                                            llvm::ArrayRef<mlir::Value> resultBars, Values &operandBars) const;
+  virtual mlir::LogicalResult batchRule(Builder &b, const PrimitiveCall &call, int64_t size, mlir::ValueRange operands,
+                                        llvm::ArrayRef<mlir::Attribute> specs, Values &results,
+                                        llvm::SmallVectorImpl<mlir::Attribute> &resultSpecs) const;
+  virtual mlir::LogicalResult batchAxesRule(Builder &b, const PrimitiveCall &call, int64_t size, llvm::ArrayRef<mlir::Attribute> specs,
+                                            llvm::SmallVectorImpl<mlir::Attribute> &resultSpecs) const;
+  virtual mlir::LogicalResult dceRule(Builder &b, const PrimitiveCall &call, mlir::ValueRange operands, llvm::ArrayRef<bool> used,
+                                      Values &results) const;
+  virtual mlir::LogicalResult rematRule(Builder &b, const PrimitiveCall &call, mlir::ValueRange operands, Values &results,
+                                        Values &saved) const;
+  virtual mlir::LogicalResult recomputeRule(Builder &b, const PrimitiveCall &call, mlir::ValueRange saved, Values &results) const;
 
 private:
   std::string primitiveName;
@@ -169,5 +249,8 @@ mlir::FailureOr<mlir::Type> incLeading(mlir::Type type, int64_t size, EmitError 
 
 /// The arrays that values of `type` become: itself for an array.
 mlir::FailureOr<llvm::SmallVector<mlir::Type>> flatLoTypes(mlir::Type type, EmitError emitError);
+
+/// Where a rule that emits into `block` may add functions; null while the block belongs to no module.
+mlir::ModuleOp moduleAround(mlir::Block *block);
 
 } // namespace hjx::ir

@@ -131,9 +131,14 @@ void HjxDialect::registerRefOps() {
 FailureOr<Type> RefIndex::partOf(Type type, EmitError emitError) const {
   if (isWhole())
     return indices.empty() ? FailureOr<Type>(type) : emitError() << "(C1) an index without entries has no operands";
-  auto array = dyn_cast<RankedTensorType>(type);
-  if (!array)
-    return emitError() << "(C1) a ref of " << type << " is accessed as a whole";
+  if (auto hi = dyn_cast<HiType>(type)) {
+    auto shape = hi.getDef()->indexShape(hi, emitError);
+    if (failed(shape))
+      return failure();
+    auto part = partOf(RankedTensorType::get(*shape, IntegerType::get(type.getContext(), 1)), emitError);
+    return failed(part) ? FailureOr<Type>() : hi.getDef()->partType(hi, cast<RankedTensorType>(*part).getShape(), emitError);
+  }
+  auto array = cast<RankedTensorType>(type);
   int64_t rank = array.getRank();
   if (static_cast<int64_t>(starts.size()) != rank || sizes.size() != starts.size() || strides.size() != starts.size())
     return emitError() << "(C1) expected an index with one entry for each dimension of " << array << ", got " << starts.size();

@@ -61,8 +61,9 @@ def Hjx_RefGetOp : Hjx_RefAccess<"ref_get"> {
   let summary = "Read a ref";
   let description = [{
     Constraints: (C1) the index has one entry for each dimension of an array, in
-    range where static, and is empty for the whole value; (C2) the result has
-    the type of the part.
+    range where static, and is empty for the whole value; the author of a hi-type
+    says which dimensions an index of its refs has, if any; (C2) the result has the
+    type of the part.
     ```mlir
     %y = hjx.ref_get %r[%i, :] : (!hjx.ref<tensor<4x3xf32>>, tensor<i32>) -> tensor<3xf32>
     ```

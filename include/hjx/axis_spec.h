@@ -16,11 +16,15 @@ namespace hjx {
 /// A subtree without a mapped axis.
 struct NotMapped {};
 inline constexpr NotMapped none{};
+/// In out_axes: a result that depends on no mapped argument is not mapped, any other at its leading axis.
+struct Inferred {};
+inline constexpr Inferred infer{};
 
 class HJX_API AxisSpec {
 public:
   AxisSpec() = default;
   AxisSpec(NotMapped) {}
+  AxisSpec(Inferred) : kind(Kind::Infer) {}
   AxisSpec(int axis) : kind(Kind::Axis), number(axis) {}
   AxisSpec(int64_t axis) : kind(Kind::Axis), number(axis) {}
   AxisSpec(const char *text) : kind(Kind::Text), string(text) {}
@@ -32,6 +36,7 @@ public:
   bool is_axis() const { return kind == Kind::Axis; }
   bool is_text() const { return kind == Kind::Text; }
   bool is_list() const { return kind == Kind::List; }
+  bool is_infer() const { return kind == Kind::Infer; }
   /// Errors: hjx::Error if it is something else.
   int axis(Where where = Where::current()) const;
   const std::string &text(Where where = Where::current()) const;
@@ -40,13 +45,13 @@ public:
   bool operator==(const AxisSpec &other) const;
 
 private:
-  enum class Kind { None, Axis, Text, List } kind = Kind::None;
+  enum class Kind { None, Axis, Text, List, Infer } kind = Kind::None;
   int64_t number = 0;
   std::string string;
   std::vector<AxisSpec> entries;
 };
 
-/// none, 0, "rows" or (0, none)
+/// none, 0, "rows", (0, none) or infer
 HJX_API std::string to_string(const AxisSpec &spec);
 
 } // namespace hjx

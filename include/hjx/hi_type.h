@@ -12,6 +12,7 @@
 //     HJX_PARAMS(shape)
 //     std::vector<hjx::Type> lo_types() const;      // the components
 //     // tangent_type zero add: derivatives;  dec_rank inc_rank: vmap;  leading_axis_spec: scan
+//     // index_shape part_type get_part set_part: parts of refs;  shard ..: hjx/sharding.h
 //   };
 //   HJX_REGISTER_TYPE(Q8)                           // at namespace scope
 //   using QArray = hjx::HiValue<Q8>;                // its values: leaves of trees
@@ -35,16 +36,27 @@
 //
 //   infer(Type x..) -> Type, a tuple of them, or a vector
 //   expand(x..) -> y
+// Derivatives: forwards jvp, or linearize and linearized; in reverse any, best the vjp rules.
 //   jvp(x.., x_dot..) -> pair(y, y_dot)
+//   linearize(x..) -> pair(y, residuals);    linearized(residuals, x_dot..) -> y_dot
 //   vjp_forward(x..) -> pair(y, residuals);  vjp_backward(residuals, y_bar..) -> x_bar, or a tuple
+//                                            or vjp_backward_into(residuals, y_bar.., Accum<X>..)
 //   transpose(x.., y_bar..) -> x_bar, or a tuple; for operands that are linear, x is absent
+// vmap: without a rule the primitive stays itself, with results mapped at their leading axes.
 //   batch(const Mapped &, x..) -> pair(y, AxisSpec), or a vector of specs for several results
+//   batch_axes(const Mapped &) -> AxisSpec, or such a vector: it stays itself, with results mapped so
+// Savings: without them a call goes when no result is used, and a checkpoint runs all of it again.
+//   dce(const Active &used, x..) -> y, empty where not used; all empty for no change
+//   remat(x..) -> pair(y, saved);  recompute(saved) -> y
 //
 // Tangents and cotangents that are zero arrive as zeros; as nothing if the parameter is a
-// std::optional. Rules may begin with a parameter `const Active &`. After JAX's hijax.
+// std::optional. First halves (linearize, vjp_forward) and vjp_backward may begin with a parameter
+// `const Active &`. An operand may be a hjx::Ref, for primitives with infer and expand alone: `infer`
+// gets the type of what it holds, and what expand does with it counts. After JAX's hijax.
 #pragma once
 
-#include <hjx/detail/hi_type.h>
+#include <hjx/detail/user_primitive.h>
+#include <hjx/detail/user_type.h>
 
 namespace hjx {
 
@@ -120,6 +132,39 @@ V constant(const V &value, Where where = Where::current()) {
   frozen.hjxHandle() = detail::constantFlat(value.hjxHandle(), where);
   return frozen;
 }
+
+//===----------------------------------------------------------------------===//
+// Accumulators
+//===----------------------------------------------------------------------===//
+
+/// Where vjp_backward_into puts the cotangent of one operand, of class T: nowhere, where nobody wants
+/// it; into a cell, in place; or into a sum.
+///
+///   static void vjp_backward_into(const std::pair<Array, Array> &saved, const Array &bar, Accum<> x, Accum<> w) {
+///     if (x) x.add(matmul(bar, saved.second.T()));
+///     if (w) w.add(matmul(saved.first.T(), bar));
+///   }
+template <typename T = Array>
+class Accum {
+public:
+  explicit Accum(detail::AccumSlot &slot) : slot(&slot) {}
+
+  /// False where nobody wants the cotangent: skip the work.
+  explicit operator bool() const { return slot->kind != detail::AccumSlot::Unwanted; }
+  /// True where it is added to a cell.
+  bool is_cell() const { return slot->kind == detail::AccumSlot::Cell; }
+
+  /// Adds to it, or to a part of a cotangent that is an array; a cell is touched there only.
+  ///
+  /// Errors: hjx::Error if `bar` is not of the type of the cotangent, or of its part.
+  void add(const T &bar, Where where = Where::current()) const { detail::accumulate(*slot, {}, AnyValue(bar).hjxHandle(), where); }
+  void add(std::initializer_list<Index> part, const Array &bar, Where where = Where::current()) const {
+    detail::accumulate(*slot, part, bar, where);
+  }
+
+private:
+  detail::AccumSlot *slot;
+};
 
 //===----------------------------------------------------------------------===//
 // Calls

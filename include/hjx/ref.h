@@ -69,6 +69,15 @@ public:
   V get_as(Where where = Where::current()) const {
     return AnyValue(detail::refGet("get", handle, {}, where)).template as<V>(where);
   }
+  /// A part, where the type's class has index_shape and what goes with it (hjx/hi_type.h).
+  template <detail::HiHandle V>
+  V get_as(const Index &index) const {
+    return get_as<V>({index});
+  }
+  template <detail::HiHandle V>
+  V get_as(std::initializer_list<Index> indices) const {
+    return AnyValue(detail::refGet("get", handle, indices, whereOf(indices))).template as<V>(whereOf(indices));
+  }
 
   /// Writes all of it, or a part.
   ///
@@ -82,6 +91,14 @@ public:
   template <detail::HiHandle V>
   void set(const V &value, Where where = Where::current()) const {
     detail::refSwap("set", handle, {}, value.hjxHandle(), where);
+  }
+  template <detail::HiHandle V>
+  void set(const Index &index, const V &value) const {
+    detail::refSwap("set", handle, {index}, value.hjxHandle(), index.where);
+  }
+  template <detail::HiHandle V>
+  void set(std::initializer_list<Index> indices, const V &value) const {
+    detail::refSwap("set", handle, indices, value.hjxHandle(), whereOf(indices));
   }
 
   /// As set, and returns what was there.

@@ -18,6 +18,7 @@ class AxisTree {
 public:
   AxisTree(int axis) : axis(axis) {}
   AxisTree(NotMapped) {}
+  AxisTree(Inferred) : spec(AxisSpec(infer)) {}
   AxisTree(AxisSpec spec) : spec(std::move(spec)) {}
   AxisTree(const char *spec) : spec(spec) {}
   AxisTree(std::initializer_list<AxisTree> children) : children(children), isList(true) {}
@@ -96,7 +97,7 @@ private:
 ///
 /// `in_axes`: one axis for all arguments, or a list with an entry for each; `none` shares an
 /// argument. `out_axes`: where the mapped axis goes in results; `none` for results that do not
-/// depend on mapped arguments.
+/// depend on mapped arguments; `infer` where what the function does shall say.
 /// `axis_size` is needed where no mapped argument is an array, which would tell it.
 /// Errors: hjx::Error if mapped axes differ in size (it names the leaves), nothing is mapped, or
 ///         the axes do not fit the trees.

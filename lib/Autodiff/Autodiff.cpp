@@ -31,21 +31,6 @@ func::FuncOp Autodiff::createFunction(Location loc, StringRef name, TypeRange ar
   return function;
 }
 
-FailureOr<func::FuncOp>
-Autodiff::addFunction(Location loc, StringRef name, TypeRange arguments,
-                      llvm::function_ref<FailureOr<SmallVector<Value>>(ImplicitLocOpBuilder &, ValueRange)> body) {
-  func::FuncOp function = createFunction(loc, name, arguments);
-  auto b = ImplicitLocOpBuilder::atBlockEnd(loc, &function.front());
-  auto results = body(b, function.getArguments());
-  if (failed(results)) {
-    discard(function);
-    return failure();
-  }
-  func::ReturnOp::create(b, *results);
-  function.setType(b.getFunctionType(arguments, ValueRange(*results).getTypes()));
-  return function;
-}
-
 void Autodiff::discard(ArrayRef<func::FuncOp> functions) {
   for (func::FuncOp function : functions)
     function.getBody().dropAllReferences();

@@ -25,6 +25,8 @@
 #include "lib/Rules/Registry.h"
 #include "lib/Transforms/Simplify.h"
 
+#include "llvm/Support/SaveAndRestore.h"
+
 namespace hjx {
 
 class Autodiff {
@@ -43,6 +45,15 @@ public:
   linearize(mlir::func::FuncOp f, llvm::ArrayRef<bool> active,
             ir::CheckpointPolicy policy = ir::CheckpointPolicy::EverythingSaveable, llvm::ArrayRef<bool> wanted = {});
 
+  /// As linearize, for a linear function that will be evaluated: where a primitive has rules for
+  /// tangents and for cotangents, the latter would be in the way.
+  mlir::FailureOr<LinearizedFunction> linearizeToPush(mlir::func::FuncOp f, llvm::ArrayRef<bool> active) {
+    llvm::SaveAndRestore push(isPushing, true);
+    return linearize(f, active);
+  }
+  /// True in rules that linearizeToPush calls.
+  bool isPushed() const { return isPushing; }
+
   /// The transpose of f, linear in the arguments in `isLinear`, for cotangents
   /// of the results in `hasBar`; those of the others are zero. `sinks`: per
   /// argument, of which only the kind counts.
@@ -53,10 +64,6 @@ public:
   mlir::func::FuncOp lookup(llvm::StringRef name) const {
     return mlir::cast<mlir::func::FuncOp>(mlir::SymbolTable::lookupSymbolIn(module, name));
   }
-  /// A private function, named after `name`, of what `body` emits and returns; for rules.
-  mlir::FailureOr<mlir::func::FuncOp>
-  addFunction(mlir::Location loc, llvm::StringRef name, mlir::TypeRange arguments,
-              llvm::function_ref<mlir::FailureOr<llvm::SmallVector<mlir::Value>>(mlir::ImplicitLocOpBuilder &, mlir::ValueRange)> body);
   const RuleSet *rulesOf(mlir::Operation *op) const { return rules.find(op); }
 
   /// Erases the functions made here that nothing names.
@@ -70,6 +77,7 @@ private:
   mlir::ModuleOp module;
   const RuleRegistry &rules;
   Simplifier simplifier;
+  bool isPushing = false;
   llvm::StringMap<JvpFunction> jvps;
   llvm::StringMap<LinearizedFunction> linearized;
   llvm::StringMap<TransposedFunction> transposed;

@@ -154,6 +154,8 @@ FailureOr<LinearizedFunction> Autodiff::linearize(func::FuncOp f, ArrayRef<bool>
     suffix += ".of" + maskName(wanted);
   if (policy != ir::CheckpointPolicy::EverythingSaveable)
     suffix += "." + ir::stringifyCheckpointPolicy(policy).str();
+  if (isPushing)
+    suffix += ".push";
   std::string key = f.getName().str() + suffix;
   if (auto known = linearized.find(key); known != linearized.end())
     return known->second;

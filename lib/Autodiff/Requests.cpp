@@ -4,6 +4,7 @@
 // boundary, symbolic zeros become arrays.
 #include "lib/Autodiff/Requests.h"
 
+#include "dialects/hjx/Effects.h"
 #include "lib/Autodiff/Rules/Rules.h"
 
 using namespace mlir;
@@ -102,6 +103,8 @@ private:
   LogicalResult expandOp(ir::VjpOp op);
   LogicalResult expandOp(ir::LinearizeOp op);
 
+  bool mustBeTransposed(func::FuncOp lin);
+
   Autodiff engine;
 };
 
@@ -155,26 +158,50 @@ LogicalResult AutodiffExpander::expandOp(ir::VjpOp op) {
   return success();
 }
 
+/// Whether `lin` holds maps that can only be transposed, for which an author gave rules for tangents
+/// as well.
+bool AutodiffExpander::mustBeTransposed(func::FuncOp lin) {
+  return lin.walk([&](Operation *op) {
+            auto callee = dyn_cast<func::CallOp>(op);
+            return isa<ir::PrimitiveLinOp>(op) || (callee && mustBeTransposed(engine.lookup(callee.getCallee()))) ? WalkResult::interrupt()
+                                                                                                                 : WalkResult::advance();
+          }).wasInterrupted();
+}
+
 LogicalResult AutodiffExpander::expandOp(ir::LinearizeOp op) {
   func::FuncOp callee = engine.lookup(op.getCallee());
+  ImplicitLocOpBuilder b(op.getLoc(), op);
   auto pair = engine.linearize(callee, op.getActive());
   if (failed(pair))
     return failure();
-  ImplicitLocOpBuilder b(op.getLoc(), op);
+  // One pair serves both uses of the map, but where the author of a primitive wrote rules for each.
+  SmallVector<Operation *> users(op->getResults().back().getUsers());
+  bool isPushed = llvm::any_of(users, llvm::IsaPred<ir::ApplyLinearOp>), isPulled = llvm::any_of(users, llvm::IsaPred<ir::ApplyTransposeOp>);
+  auto pushed = isPushed && mustBeTransposed(pair->lin) ? engine.linearizeToPush(callee, op.getActive()) : pair;
+  if (failed(pushed))
+    return failure();
+  if (!isPulled)
+    pair = pushed;
+  bool isOnePair = pushed->fwd == pair->fwd;
+  if (!isOnePair && ir::takesRef(op))
+    return op.emitOpError("has a map that is both evaluated and transposed, by different rules of a primitive, and a function that takes "
+                          "refs, which would be accessed twice; linearize it once for each use");
   auto call = func::CallOp::create(b, pair->fwd, op.getPrimals());
+  auto pushCall = isOnePair ? call : func::CallOp::create(b, pushed->fwd, op.getPrimals());
   SmallVector<Value> residuals = pair->residualsOf(op.getPrimals(), call.getResults());
-  unsigned numResults = callee.getNumResults();
+  SmallVector<Value> pushResiduals = pushed->residualsOf(op.getPrimals(), pushCall.getResults());
   SmallVector<bool> hasTangent = ofDifferentiable(callee.getResultTypes(), pair->hasTangent);
+  SmallVector<bool> pushHasTangent = ofDifferentiable(callee.getResultTypes(), pushed->hasTangent);
 
-  LinearFunction map{pair->lin, residuals, hasTangent};
-  for (Operation *user : llvm::make_early_inc_range(op->getResults().back().getUsers())) {
+  for (Operation *user : users) {
     ImplicitLocOpBuilder at(user->getLoc(), user);
     SmallVector<Value> results;
     if (auto apply = dyn_cast<ir::ApplyLinearOp>(user)) {
-      results = pushForward(at, map, apply.getTangents(), user->getResultTypes());
+      results = pushForward(at, {pushed->lin, pushResiduals, pushHasTangent}, apply.getTangents(), user->getResultTypes());
     } else {
       auto pull = cast<ir::ApplyTransposeOp>(user);
-      auto bars = pullBack(engine, at, map, pull.getCotangents(), pull.getWanted(), pull.getInPlace(), pull.getAccumulators());
+      auto bars = pullBack(engine, at, {pair->lin, residuals, hasTangent}, pull.getCotangents(), pull.getWanted(), pull.getInPlace(),
+                           pull.getAccumulators());
       if (failed(bars))
         return failure();
       results = *bars;
@@ -182,7 +209,7 @@ LogicalResult AutodiffExpander::expandOp(ir::LinearizeOp op) {
     user->replaceAllUsesWith(results);
     user->erase();
   }
-  for (unsigned i = 0; i < numResults; ++i)
+  for (unsigned i = 0; i < callee.getNumResults(); ++i)
     op->getResult(i).replaceAllUsesWith(call.getResult(i));
   op->erase();
   return success();

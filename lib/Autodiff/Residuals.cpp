@@ -27,8 +27,15 @@ static llvm::SetVector<Value> usedFromOutside(Block &block) {
   return values;
 }
 
-/// The ops that must run again so that `needed` follows from a cheapest cut.
-static llvm::SmallPtrSet<Operation *, 16> chooseRecomputed(ArrayRef<Value> needed, const ResidualPrices &prices) {
+namespace {
+/// What must run again so that the needed values follow from a cheapest cut.
+struct Recomputed {
+  llvm::SmallPtrSet<Operation *, 16> ops;
+  llvm::SetVector<Value> asTwins; ///< values that are computed again as their twins
+};
+} // namespace
+
+static Recomputed chooseRecomputed(ArrayRef<Value> needed, const ResidualPrices &prices) {
   VertexCut cut;
   llvm::MapVector<Value, unsigned> vertexOf;
   auto canRecompute = [&](Value value) {
@@ -49,6 +56,10 @@ static llvm::SmallPtrSet<Operation *, 16> chooseRecomputed(ArrayRef<Value> neede
   while (!worklist.empty()) {
     Value value = worklist.pop_back_val();
     unsigned vertex = vertexOf[value];
+    if (Value twin = prices.twinOf(value)) {
+      cut.addEdge(visit(twin), vertex);
+      continue;
+    }
     if (!canRecompute(value)) {
       cut.markSource(vertex);
       continue;
@@ -60,24 +71,36 @@ static llvm::SmallPtrSet<Operation *, 16> chooseRecomputed(ArrayRef<Value> neede
   llvm::DenseSet<Value> kept;
   for (unsigned vertex : cut.solve())
     kept.insert(std::next(vertexOf.begin(), vertex)->first);
-  llvm::SmallPtrSet<Operation *, 16> recomputed;
+  Recomputed recomputed;
   worklist.assign(needed.begin(), needed.end());
   while (!worklist.empty()) {
     Value value = worklist.pop_back_val();
-    if (!kept.contains(value) && recomputed.insert(value.getDefiningOp()).second)
+    if (kept.contains(value))
+      continue;
+    if (Value twin = prices.twinOf(value)) {
+      if (recomputed.asTwins.insert(value))
+        worklist.push_back(twin);
+    } else if (recomputed.ops.insert(value.getDefiningOp()).second) {
       llvm::append_range(worklist, value.getDefiningOp()->getOperands());
+    }
   }
   return recomputed;
 }
 
 SmallVector<Value> captureResiduals(Block &fwd, Block &tan, const ResidualPrices &prices) {
   eraseDeadOps(tan);
-  llvm::SmallPtrSet<Operation *, 16> recomputed = chooseRecomputed(usedFromOutside(tan).getArrayRef(), prices);
+  Recomputed recomputed = chooseRecomputed(usedFromOutside(tan).getArrayRef(), prices);
   IRMapping copies;
   OpBuilder builder(&tan.front()); // the blocks may belong to no op yet
-  for (Operation &op : fwd)
-    if (recomputed.contains(&op))
+  for (Operation &op : fwd) {
+    for (Value operand : op.getOperands()) // a twin stands before the ops that use its value
+      if (recomputed.asTwins.contains(operand))
+        copies.map(operand, copies.lookupOrDefault(prices.twinOf(operand)));
+    if (recomputed.ops.contains(&op))
       builder.clone(op, copies);
+  }
+  for (Value value : recomputed.asTwins)
+    copies.map(value, copies.lookupOrDefault(prices.twinOf(value)));
   // An op with several results may be run again for one of them and have
   // another kept; then that one comes from the copy as well.
   for (Operation &op : tan)
@@ -113,9 +136,34 @@ SmallVector<Value> captureResiduals(Block &fwd, Block &tan, function_ref<bool(Va
   return captureResiduals(fwd, tan, ResidualPrices{isCheap, cost});
 }
 
+/// Replaces each primitive whose author says what to keep by its remat rule; fills what is kept, and
+/// the twins of its results, which are made of that.
+static void applyRematRules(Block &fwd, llvm::DenseSet<Value> &kept, llvm::DenseMap<Value, Value> &twins) {
+  for (Operation &op : llvm::make_early_inc_range(fwd)) {
+    auto call = dyn_cast<ir::CallPrimitiveOp>(op);
+    if (!call || !call.getDef().has(ir::PrimitiveDef::Rule::Remat))
+      continue;
+    ImplicitLocOpBuilder b(call.getLoc(), call);
+    SmallVector<Value> results, saved, again;
+    if (failed(call.getDef().remat(b, call.getCall(), call.getOperands(), results, saved)) ||
+        failed(call.getDef().recompute(b, call.getCall(), saved, again)))
+      return; // reported: the transform fails
+    kept.insert_range(saved);
+    for (auto [result, twin] : llvm::zip_equal(results, again))
+      if (result != twin)
+        twins[result] = twin;
+    call->replaceAllUsesWith(results);
+    call->erase();
+  }
+}
+
 SmallVector<Value> captureResiduals(Block &fwd, Block &tan, ir::CheckpointPolicy policy) {
   if (policy == ir::CheckpointPolicy::EverythingSaveable)
     return captureResiduals(fwd, tan, [](Value value) { return isa<BlockArgument>(value); });
+  llvm::DenseSet<Value> keptByAuthors;
+  llvm::DenseMap<Value, Value> twins;
+  eraseDeadOps(tan);
+  applyRematRules(fwd, keptByAuthors, twins);
   auto isSaveable = [&](Operation *op) {
     auto dot = dyn_cast_or_null<ir::DotGeneralOp>(op);
     return dot && (policy == ir::CheckpointPolicy::DotsSaveable ||
@@ -124,11 +172,11 @@ SmallVector<Value> captureResiduals(Block &fwd, Block &tan, ir::CheckpointPolicy
   // What an op did with a ref is done, and what it read may be gone: never again, so its results are kept.
   auto canRecompute = [&](Operation *op) { return !isSaveable(op) && !ir::takesRef(op); };
   auto cost = [&](Value value) {
-    if (isa<BlockArgument>(value) || isSaveable(value.getDefiningOp()))
+    if (isa<BlockArgument>(value) || isSaveable(value.getDefiningOp()) || keptByAuthors.contains(value))
       return int64_t(0);
     return ir::takesRef(value.getDefiningOp()) ? sizeBytes(value.getType()) : VertexCut::kInfinite;
   };
-  return captureResiduals(fwd, tan, ResidualPrices{canRecompute, cost});
+  return captureResiduals(fwd, tan, ResidualPrices{canRecompute, cost, &twins});
 }
 
 } // namespace hjx

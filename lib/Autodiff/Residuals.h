@@ -10,7 +10,8 @@
 // again and what is named; only cheap ops (arithmetic, comparisons, changes of
 // shape) may be computed again, never contractions or transcendental functions.
 // Checkpointing is the same cut with other prices: all ops may be computed
-// again, and only what the policy names may be kept.
+// again, and only what the policy names may be kept, or what the author of a
+// primitive keeps instead of its results (its remat rule).
 #pragma once
 
 #include "dialects/hjx/Hjx.h"
@@ -24,6 +25,10 @@ struct ResidualPrices {
   /// Bytes that keeping `value` costs; VertexCut::kInfinite forbids it. Values
   /// that are there anyway (arguments, results) cost nothing.
   llvm::function_ref<int64_t(mlir::Value)> cost;
+  /// Values of fwd that are computed again as another one of fwd, their twin, and in no other way.
+  const llvm::DenseMap<mlir::Value, mlir::Value> *twins = nullptr;
+
+  mlir::Value twinOf(mlir::Value value) const { return twins ? twins->lookup(value) : mlir::Value(); }
 };
 
 /// Emits again at the head of `tan` what is not kept; returns the values of
@@ -35,7 +40,7 @@ llvm::SmallVector<mlir::Value> captureResiduals(mlir::Block &fwd, mlir::Block &t
 llvm::SmallVector<mlir::Value> captureResiduals(mlir::Block &fwd, mlir::Block &tan,
                                                 llvm::function_ref<bool(mlir::Value)> isFree);
 
-/// What checkpointing under `policy` captures.
+/// What checkpointing under `policy` captures. Runs the remat rules of primitives.
 llvm::SmallVector<mlir::Value> captureResiduals(mlir::Block &fwd, mlir::Block &tan, ir::CheckpointPolicy policy);
 
 /// Erases ops of `block` that nobody reads.

@@ -25,7 +25,7 @@
 namespace hjx {
 
 class Autodiff;
-struct BarSink;
+using ir::BarSink;
 
 /// `function` takes the non-linear arguments, then the cotangents of the results
 /// that have one, then the refs that are sinks; it returns the cotangents of those

@@ -11,9 +11,13 @@ namespace hjx {
 namespace {
 
 using Values = SmallVector<Value>;
-using Body = llvm::function_ref<LogicalResult(ImplicitLocOpBuilder &, ValueRange, Values &)>;
+using Results = SmallVectorImpl<Value>;
+using Mask = SmallVector<bool>;
+using Builder = ImplicitLocOpBuilder;
+using ir::BarSink;
+using Body = llvm::function_ref<LogicalResult(Builder &, ValueRange, Values &)>;
 
-auto errorsAt(ImplicitLocOpBuilder &b) {
+auto errorsAt(Builder &b) {
   return [loc = b.getLoc()] { return emitError(loc); };
 }
 
@@ -48,10 +52,13 @@ struct Map {
 };
 
 class MappedPrimitive : public ir::PrimitiveDef {
+  using Values = SmallVector<Value>; // as outside; those that rules fill are Results
+
 public:
   explicit MappedPrimitive(const ir::PrimitiveDef &primitive) : PrimitiveDef(primitive.name().str()), primitive(primitive) {}
 
-  bool has(Rule rule) const override { return rule != Rule::Batch && primitive.has(rule); }
+  /// Of batching there is no rule: one more map does it.
+  bool has(Rule rule) const override { return rule != Rule::Batch && rule != Rule::BatchAxes && primitive.has(rule); }
 
   FailureOr<SmallVector<Type>> infer(DictionaryAttr params, TypeRange operands, ir::EmitError emitError) const override {
     auto map = Map::of(params, operands, emitError);
@@ -71,106 +78,103 @@ public:
     return *results;
   }
 
-  FailureOr<Values> expand(ImplicitLocOpBuilder &b, const ir::PrimitiveCall &call, ValueRange operands) const override {
+protected:
+  LogicalResult expandRule(Builder &b, const ir::PrimitiveCall &call, ValueRange operands, Results &results) const override {
     Map map = read(b, call);
-    Values results;
+    Values all;
     SmallVector<Axis> axes;
-    auto body = [&](ImplicitLocOpBuilder &inside, ValueRange arguments, Values &made) -> LogicalResult {
+    auto body = [&](Builder &inside, ValueRange arguments, Values &made) -> LogicalResult {
       auto expanded = under(map).expand(inside, map.inner, arguments);
       if (failed(expanded))
         return failure();
       made = std::move(*expanded);
       return success();
     };
-    if (failed(run(b, map, map.inner.operandTypes, Values(operands), operandAxes(map), body, results, axes)))
+    if (failed(run(b, map, map.inner.operandTypes, Values(operands), operandAxes(map), body, all, axes)))
       return failure();
-    for (auto [i, result] : llvm::enumerate(results))
-      result = mapAs(b, map, result, axes[i], resultAxis(map, i));
-    return results;
+    return mapResults(b, map, all, axes, results);
   }
 
-  LogicalResult jvp(ImplicitLocOpBuilder &b, const ir::PrimitiveCall &call, ValueRange primals, ArrayRef<Value> tangents,
-                    SmallVectorImpl<Value> &results, SmallVectorImpl<Value> &resultTangents) const override {
+  LogicalResult jvpRule(Builder &b, const ir::PrimitiveCall &call, ValueRange primals, ArrayRef<Value> tangents, Results &results,
+                        Results &resultTangents) const override {
     Map map = read(b, call);
     Values arguments(primals), all;
     SmallVector<Type> types = map.inner.operandTypes;
     SmallVector<Axis> axes = operandAxes(map), outAxes;
-    for (auto [i, tangent] : llvm::enumerate(tangents))
-      if (tangent) {
-        arguments.push_back(tangent);
-        types.push_back(ir::tangentOf(types[i]));
-        axes.push_back(tangentAxis(b, map.inner.operandTypes[i], map.in[i]));
-      }
-    SmallVector<bool> hasTangent;
-    auto body = [&](ImplicitLocOpBuilder &inside, ValueRange values, Values &made) {
-      Values dots, innerTangents;
-      unsigned next = primals.size();
-      for (Value tangent : tangents)
-        innerTangents.push_back(tangent ? values[next++] : Value());
-      if (failed(under(map).jvp(inside, map.inner, values.take_front(primals.size()), innerTangents, made, dots)))
+    addTangents(b, map, tangents, arguments, types, axes);
+    Mask hasTangent;
+    auto body = [&](Builder &inside, ValueRange values, Values &made) {
+      Values dots;
+      if (failed(under(map).jvp(inside, map.inner, values.take_front(primals.size()), spread(tangents, values.drop_front(primals.size())),
+                                made, dots)))
         return failure();
-      for (Value dot : dots) {
-        hasTangent.push_back(bool(dot));
-        if (dot)
-          made.push_back(dot);
-      }
+      hasTangent = appendPresent(dots, made);
       return success();
     };
     if (failed(run(b, map, types, arguments, axes, body, all, outAxes)))
       return failure();
-    unsigned numResults = call.resultTypes.size(), next = numResults;
-    for (unsigned i = 0; i < numResults; ++i)
-      results.push_back(mapAs(b, map, all[i], outAxes[i], resultAxis(map, i)));
-    for (unsigned i = 0; i < numResults; ++i) {
-      resultTangents.push_back(hasTangent[i] ? mapAs(b, map, all[next], outAxes[next], resultTangentAxis(b, map, i)) : Value());
-      next += hasTangent[i];
-    }
-    return success();
-  }
-
-  LogicalResult vjpForward(ImplicitLocOpBuilder &b, const ir::PrimitiveCall &call, ValueRange primals, ArrayRef<bool> active,
-                           SmallVectorImpl<Value> &results, SmallVectorImpl<Value> &residuals) const override {
-    Map map = read(b, call);
-    Values all;
-    SmallVector<Axis> axes;
-    SmallVector<Type> ignored;
-    if (failed(runForward(b, map, Values(primals), active, all, axes, ignored)))
-      return failure();
     unsigned numResults = call.resultTypes.size();
-    for (unsigned i = 0; i < numResults; ++i)
-      results.push_back(mapAs(b, map, all[i], axes[i], resultAxis(map, i)));
-    llvm::append_range(residuals, ArrayRef(all).drop_front(numResults));
-    return success();
+    return failure(failed(mapResults(b, map, ArrayRef(all).take_front(numResults), ArrayRef(outAxes).take_front(numResults), results)) ||
+                   failed(mapTangents(b, map, ArrayRef(all).drop_front(numResults), ArrayRef(outAxes).drop_front(numResults), hasTangent,
+                                      resultTangents)));
   }
 
-  LogicalResult vjpBackward(ImplicitLocOpBuilder &b, const ir::PrimitiveCall &call, ValueRange residuals, ArrayRef<Value> resultBars,
-                            ArrayRef<bool> wanted, SmallVectorImpl<Value> &operandBars) const override {
+  LogicalResult linearizeRule(Builder &b, const ir::PrimitiveCall &call, ValueRange primals, ArrayRef<bool> active, Results &results,
+                              Results &residuals) const override {
     Map map = read(b, call);
-    // The forward half once more, somewhere else, to know how the residuals are mapped.
-    SmallVector<Axis> axes;
-    SmallVector<Type> types;
-    LogicalResult known = success();
-    withScratch(b, call.operandTypes, [&](ImplicitLocOpBuilder &inside, ValueRange arguments) {
-      Values all;
-      known = runForward(inside, map, Values(arguments), wanted, all, axes, types);
-    });
-    if (failed(known))
-      return failure();
-    axes.erase(axes.begin(), axes.begin() + call.resultTypes.size());
-    types.erase(types.begin(), types.begin() + call.resultTypes.size());
-
-    unsigned numResiduals = residuals.size();
-    Values arguments(residuals);
-    addBars(b, map, resultBars, arguments, types, axes);
-    auto body = [&](ImplicitLocOpBuilder &inside, ValueRange values, Values &made) {
-      return under(map).vjpBackward(inside, map.inner, values.take_front(numResiduals), innerBars(resultBars, values.drop_front(numResiduals)),
-                                    wanted, made);
-    };
-    return runBackward(b, map, types, arguments, axes, body, operandBars);
+    return runForward(b, map, primals, linearizeOf(map, active), results, residuals);
   }
 
-  LogicalResult transpose(ImplicitLocOpBuilder &b, const ir::PrimitiveCall &call, ArrayRef<Value> operands, ArrayRef<Value> resultBars,
-                          SmallVectorImpl<Value> &operandBars) const override {
+  LogicalResult linearizedRule(Builder &b, const ir::PrimitiveCall &call, ValueRange residuals, ArrayRef<Value> tangents,
+                               Results &resultTangents) const override {
+    Map map = read(b, call);
+    Kept kept;
+    if (failed(findKept(b, map, call, linearizeOf(map, call.active), kept)))
+      return failure();
+    Values arguments(residuals), all;
+    addTangents(b, map, tangents, arguments, kept.types, kept.axes);
+    SmallVector<Axis> outAxes;
+    Mask hasTangent;
+    auto body = [&](Builder &inside, ValueRange values, Values &made) {
+      Values dots;
+      if (failed(under(map).linearized(inside, map.inner, values.take_front(residuals.size()),
+                                       spread(tangents, values.drop_front(residuals.size())), dots)))
+        return failure();
+      hasTangent = appendPresent(dots, made);
+      return success();
+    };
+    if (failed(run(b, map, kept.types, arguments, kept.axes, body, all, outAxes)))
+      return failure();
+    return mapTangents(b, map, all, outAxes, hasTangent, resultTangents);
+  }
+
+  LogicalResult vjpForwardRule(Builder &b, const ir::PrimitiveCall &call, ValueRange primals, ArrayRef<bool> active, Results &results,
+                               Results &residuals) const override {
+    Map map = read(b, call);
+    return runForward(b, map, primals, vjpForwardOf(map, active), results, residuals);
+  }
+
+  /// What elements add to one cotangent is summed, so that no sink of theirs is a ref.
+  LogicalResult vjpBackwardRule(Builder &b, const ir::PrimitiveCall &call, ValueRange residuals, ArrayRef<Value> resultBars,
+                                ArrayRef<BarSink> sinks, Results &operandBars) const override {
+    Map map = read(b, call);
+    Kept kept;
+    if (failed(findKept(b, map, call, vjpForwardOf(map, call.active), kept)))
+      return failure();
+    Values arguments(residuals);
+    addBars(b, map, resultBars, arguments, kept.types, kept.axes);
+    auto inner = llvm::map_to_vector(sinks, [](const BarSink &sink) {
+      return BarSink{sink.kind == BarSink::None ? BarSink::None : BarSink::Sum, {}};
+    });
+    auto body = [&](Builder &inside, ValueRange values, Values &made) {
+      return under(map).vjpBackward(inside, map.inner, values.take_front(residuals.size()),
+                                    spread(resultBars, values.drop_front(residuals.size())), inner, made);
+    };
+    return runBackward(b, map, kept.types, arguments, kept.axes, body, operandBars);
+  }
+
+  LogicalResult transposeRule(Builder &b, const ir::PrimitiveCall &call, ArrayRef<Value> operands, ArrayRef<Value> resultBars,
+                              Results &operandBars) const override {
     Map map = read(b, call);
     Values arguments;
     SmallVector<Type> types;
@@ -183,19 +187,52 @@ public:
       }
     unsigned numValues = arguments.size();
     addBars(b, map, resultBars, arguments, types, axes);
-    auto body = [&](ImplicitLocOpBuilder &inside, ValueRange values, Values &made) {
-      Values inner;
-      unsigned next = 0;
-      for (Value operand : operands)
-        inner.push_back(operand ? values[next++] : Value());
-      return under(map).transpose(inside, map.inner, inner, innerBars(resultBars, values.drop_front(numValues)), made);
+    auto body = [&](Builder &inside, ValueRange values, Values &made) {
+      return under(map).transpose(inside, map.inner, spread(operands, values.take_front(numValues)),
+                                  spread(resultBars, values.drop_front(numValues)), made);
     };
     return runBackward(b, map, types, arguments, axes, body, operandBars);
   }
 
-  LogicalResult batch(ImplicitLocOpBuilder &, const ir::PrimitiveCall &, int64_t, ValueRange, ArrayRef<Attribute>,
-                      SmallVectorImpl<Value> &, SmallVectorImpl<Attribute> &) const override {
-    llvm_unreachable("has no batching rule: one more map does it");
+  LogicalResult dceRule(Builder &b, const ir::PrimitiveCall &call, ValueRange operands, ArrayRef<bool> used,
+                        Results &results) const override {
+    Map map = read(b, call);
+    Values all;
+    SmallVector<Axis> axes;
+    Mask present;
+    auto body = [&](Builder &inside, ValueRange arguments, Values &made) {
+      Values some;
+      if (failed(under(map).dce(inside, map.inner, arguments, used, some)))
+        return failure();
+      present = appendPresent(some, made);
+      return success();
+    };
+    if (failed(run(b, map, map.inner.operandTypes, Values(operands), operandAxes(map), body, all, axes)))
+      return failure();
+    unsigned next = 0;
+    for (auto [i, isPresent] : llvm::enumerate(present)) {
+      results.push_back(isPresent ? mapAs(b, map, all[next], axes[next], resultAxis(map, i)) : Value());
+      next += isPresent;
+    }
+    return success();
+  }
+
+  LogicalResult rematRule(Builder &b, const ir::PrimitiveCall &call, ValueRange operands, Results &results, Results &saved) const override {
+    Map map = read(b, call);
+    return runForward(b, map, operands, rematOf(map), results, saved);
+  }
+
+  LogicalResult recomputeRule(Builder &b, const ir::PrimitiveCall &call, ValueRange saved, Results &results) const override {
+    Map map = read(b, call);
+    Kept kept;
+    if (failed(findKept(b, map, call, rematOf(map), kept)))
+      return failure();
+    Values all;
+    SmallVector<Axis> axes;
+    auto body = [&](Builder &inside, ValueRange values, Values &made) { return under(map).recompute(inside, map.inner, values, made); };
+    if (failed(run(b, map, kept.types, Values(saved), kept.axes, body, all, axes)))
+      return failure();
+    return mapResults(b, map, all, axes, results);
   }
 
 private:
@@ -205,7 +242,7 @@ private:
   }
 
   /// The outermost map of a verified call.
-  Map read(ImplicitLocOpBuilder &b, const ir::PrimitiveCall &call) const {
+  Map read(Builder &b, const ir::PrimitiveCall &call) const {
     Map map = *Map::of(call.params, call.operandTypes, errorsAt(b));
     map.inner.resultTypes = *under(map).infer(map.inner.params, map.inner.operandTypes, errorsAt(b));
     return map;
@@ -222,22 +259,38 @@ private:
     return axes;
   }
   static Axis resultAxis(const Map &map, unsigned i) { return axisOf(map.inner.resultTypes[i], map.out[i]); }
-  static Axis tangentAxis(ImplicitLocOpBuilder &b, Type type, Attribute spec) {
+  static Axis tangentAxis(Builder &b, Type type, Attribute spec) {
     if (isa<UnitAttr>(spec))
       return {};
     auto tangent = ir::tangentSpec(type, spec, errorsAt(b));
     return succeeded(tangent) ? axisOf(ir::tangentOf(type), *tangent) : Axis();
   }
-  static Axis resultTangentAxis(ImplicitLocOpBuilder &b, const Map &map, unsigned i) {
+  static Axis resultTangentAxis(Builder &b, const Map &map, unsigned i) {
     return tangentAxis(b, map.inner.resultTypes[i], map.out[i]);
   }
 
-  static Value mapAs(ImplicitLocOpBuilder &b, const Map &map, Value value, const Axis &from, const Axis &to) {
+  Value mapAs(Builder &b, const Map &map, Value value, const Axis &from, const Axis &to) const {
     if (to)
       return mapAt(b, value, from, to, map.size);
     if (from)
-      emitError(b.getLoc()) << "a value is mapped that should not be";
+      emitError(b.getLoc()) << "\"" << name() << "\": batch_axes: a result is mapped that should be the same for all elements; give it a "
+                               "place there";
     return value;
+  }
+  LogicalResult mapResults(Builder &b, const Map &map, ArrayRef<Value> made, ArrayRef<Axis> axes, Results &results) const {
+    for (auto [i, value, axis] : llvm::enumerate(made, axes))
+      results.push_back(mapAs(b, map, value, axis, resultAxis(map, i)));
+    return success();
+  }
+  /// The next of `made` where there is a tangent.
+  LogicalResult mapTangents(Builder &b, const Map &map, ArrayRef<Value> made, ArrayRef<Axis> axes, ArrayRef<bool> hasTangent,
+                            Results &tangents) const {
+    unsigned next = 0;
+    for (auto [i, isPresent] : llvm::enumerate(hasTangent)) {
+      tangents.push_back(isPresent ? mapAs(b, map, made[next], axes[next], resultTangentAxis(b, map, i)) : Value());
+      next += isPresent;
+    }
+    return success();
   }
 
   //===--------------------------------------------------------------------===//
@@ -245,23 +298,21 @@ private:
   //===--------------------------------------------------------------------===//
 
   /// A function with arguments of `types`, for as long as `use` runs.
-  static void withScratch(ImplicitLocOpBuilder &b, TypeRange types, llvm::function_ref<void(ImplicitLocOpBuilder &, ValueRange)> use) {
-    Operation *parent = b.getInsertionBlock()->getParentOp();
-    auto module = isa<ModuleOp>(parent) ? cast<ModuleOp>(parent) : parent->getParentOfType<ModuleOp>();
+  static void withScratch(Builder &b, TypeRange types, llvm::function_ref<void(Builder &, ValueRange)> use) {
     auto scratch = func::FuncOp::create(b.getLoc(), "mapped.scratch", b.getFunctionType(types, {}));
     scratch.setPrivate();
     Block *entry = scratch.addEntryBlock();
-    SymbolTable(module).insert(scratch); // renames on a clash
-    auto inside = ImplicitLocOpBuilder::atBlockEnd(b.getLoc(), entry);
+    SymbolTable(ir::moduleAround(b.getInsertionBlock())).insert(scratch); // renames on a clash
+    auto inside = Builder::atBlockEnd(b.getLoc(), entry);
     use(inside, entry->getArguments());
     scratch.erase();
   }
 
   /// What `body` makes of one element, for all: emits at `b`, fills results and how they are mapped.
-  static LogicalResult run(ImplicitLocOpBuilder &b, const Map &map, TypeRange types, const Values &arguments, ArrayRef<Axis> axes,
-                           Body body, Values &results, SmallVector<Axis> &resultAxes, SmallVector<Type> *elementTypes = nullptr) {
+  static LogicalResult run(Builder &b, const Map &map, TypeRange types, const Values &arguments, ArrayRef<Axis> axes, Body body,
+                           Values &results, SmallVector<Axis> &resultAxes, SmallVector<Type> *elementTypes = nullptr) {
     LogicalResult result = success();
-    withScratch(b, types, [&](ImplicitLocOpBuilder &inside, ValueRange elements) {
+    withScratch(b, types, [&](Builder &inside, ValueRange elements) {
       Values made;
       result = body(inside, elements, made);
       if (failed(result))
@@ -270,26 +321,90 @@ private:
       if (elementTypes)
         elementTypes->assign(ValueRange(made).getTypes().begin(), ValueRange(made).getTypes().end());
       Block *block = inside.getInsertionBlock();
-      auto module = block->getParentOp()->getParentOfType<ModuleOp>();
-      result = Batcher(module, getRuleRegistry()).batchInto(*block, arguments, axes, map.size, b, results, resultAxes);
+      result = Batcher(ir::moduleAround(block), getRuleRegistry()).batchInto(*block, arguments, axes, map.size, b, results, resultAxes);
     });
     return result;
   }
 
-  LogicalResult runForward(ImplicitLocOpBuilder &b, const Map &map, const Values &primals, ArrayRef<bool> active, Values &all,
-                           SmallVector<Axis> &axes, SmallVector<Type> &types) const {
-    auto body = [&](ImplicitLocOpBuilder &inside, ValueRange arguments, Values &made) {
-      Values residuals;
-      if (failed(under(map).vjpForward(inside, map.inner, arguments, active, made, residuals)))
-        return failure();
-      llvm::append_range(made, residuals);
-      return success();
+  //===--------------------------------------------------------------------===//
+  // Rules in two halves: a first one that keeps values for a second
+  //===--------------------------------------------------------------------===//
+
+  /// The first half, for one element: results, then what is kept.
+  using FirstHalf = std::function<LogicalResult(Builder &, ValueRange, Values &, Values &)>;
+  FirstHalf vjpForwardOf(const Map &map, ArrayRef<bool> active) const {
+    return [this, &map, active](Builder &b, ValueRange primals, Values &results, Values &kept) {
+      return under(map).vjpForward(b, map.inner, primals, active, results, kept);
     };
-    return run(b, map, map.inner.operandTypes, primals, operandAxes(map), body, all, axes, &types);
+  }
+  FirstHalf linearizeOf(const Map &map, ArrayRef<bool> active) const {
+    return [this, &map, active](Builder &b, ValueRange primals, Values &results, Values &kept) {
+      return under(map).linearize(b, map.inner, primals, active, results, kept);
+    };
+  }
+  FirstHalf rematOf(const Map &map) const {
+    return [this, &map](Builder &b, ValueRange primals, Values &results, Values &kept) {
+      return under(map).remat(b, map.inner, primals, results, kept);
+    };
   }
 
-  /// Adds the cotangents that are there to the arguments of a rule.
-  static void addBars(ImplicitLocOpBuilder &b, const Map &map, ArrayRef<Value> bars, Values &arguments, SmallVector<Type> &types,
+  static LogicalResult runFirst(Builder &b, const Map &map, ValueRange primals, const FirstHalf &half, Values &all,
+                                SmallVector<Axis> &axes, SmallVector<Type> *types = nullptr) {
+    auto body = [&](Builder &inside, ValueRange arguments, Values &made) {
+      Values kept;
+      if (failed(half(inside, arguments, made, kept)))
+        return failure();
+      llvm::append_range(made, kept);
+      return success();
+    };
+    return run(b, map, map.inner.operandTypes, Values(primals), operandAxes(map), body, all, axes, types);
+  }
+  LogicalResult runForward(Builder &b, const Map &map, ValueRange primals, const FirstHalf &half, Results &results, Results &kept) const {
+    Values all;
+    SmallVector<Axis> axes;
+    if (failed(runFirst(b, map, primals, half, all, axes)))
+      return failure();
+    unsigned numResults = map.inner.resultTypes.size();
+    llvm::append_range(kept, ArrayRef(all).drop_front(numResults));
+    return mapResults(b, map, ArrayRef(all).take_front(numResults), ArrayRef(axes).take_front(numResults), results);
+  }
+
+  /// What the first half kept: types for one element, and how they are mapped.
+  struct Kept {
+    SmallVector<Type> types;
+    SmallVector<Axis> axes;
+  };
+  /// Found by the first half once more, somewhere else.
+  static LogicalResult findKept(Builder &b, const Map &map, const ir::PrimitiveCall &call, const FirstHalf &half, Kept &kept) {
+    LogicalResult known = success();
+    withScratch(b, call.operandTypes, [&](Builder &inside, ValueRange arguments) {
+      Values all;
+      known = runFirst(inside, map, arguments, half, all, kept.axes, &kept.types);
+    });
+    if (failed(known))
+      return failure();
+    unsigned numResults = map.inner.resultTypes.size();
+    kept.axes.erase(kept.axes.begin(), kept.axes.begin() + numResults);
+    kept.types.erase(kept.types.begin(), kept.types.begin() + numResults);
+    return success();
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Tangents and cotangents, some of which are there
+  //===--------------------------------------------------------------------===//
+
+  /// Adds the tangents of operands that are there to the arguments of a rule.
+  static void addTangents(Builder &b, const Map &map, ArrayRef<Value> tangents, Values &arguments, SmallVector<Type> &types,
+                          SmallVector<Axis> &axes) {
+    for (auto [i, tangent] : llvm::enumerate(tangents))
+      if (tangent) {
+        arguments.push_back(tangent);
+        types.push_back(ir::tangentOf(map.inner.operandTypes[i]));
+        axes.push_back(tangentAxis(b, map.inner.operandTypes[i], map.in[i]));
+      }
+  }
+  /// The same of cotangents of results.
+  static void addBars(Builder &b, const Map &map, ArrayRef<Value> bars, Values &arguments, SmallVector<Type> &types,
                       SmallVector<Axis> &axes) {
     for (auto [i, bar] : llvm::enumerate(bars))
       if (bar) {
@@ -298,28 +413,34 @@ private:
         axes.push_back(resultTangentAxis(b, map, i));
       }
   }
-  static Values innerBars(ArrayRef<Value> bars, ValueRange values) {
-    Values inner;
-    for (Value bar : bars) {
-      inner.push_back(bar ? values.front() : Value());
-      values = values.drop_front(bool(bar));
+  /// The next of `values` where `like` has one.
+  static Values spread(ArrayRef<Value> like, ValueRange values) {
+    Values all;
+    for (Value there : like) {
+      all.push_back(there ? values.front() : Value());
+      values = values.drop_front(bool(there));
     }
-    return inner;
+    return all;
+  }
+  static Mask appendPresent(ArrayRef<Value> values, Values &made) {
+    Mask present;
+    for (Value value : values) {
+      present.push_back(bool(value));
+      if (value)
+        made.push_back(value);
+    }
+    return present;
   }
 
   /// A rule that makes a cotangent, or null, for each operand: those of shared operands are summed.
-  static LogicalResult runBackward(ImplicitLocOpBuilder &b, const Map &map, TypeRange types, const Values &arguments,
-                                   ArrayRef<Axis> axes, Body body, SmallVectorImpl<Value> &operandBars) {
-    SmallVector<bool> present;
-    auto onlyPresent = [&](ImplicitLocOpBuilder &inside, ValueRange values, Values &made) -> LogicalResult {
+  static LogicalResult runBackward(Builder &b, const Map &map, TypeRange types, const Values &arguments, ArrayRef<Axis> axes, Body body,
+                                   Results &operandBars) {
+    Mask present;
+    auto onlyPresent = [&](Builder &inside, ValueRange values, Values &made) -> LogicalResult {
       Values all;
       if (failed(body(inside, values, all)))
         return failure();
-      for (Value bar : all) {
-        present.push_back(bool(bar));
-        if (bar)
-          made.push_back(bar);
-      }
+      present = appendPresent(all, made);
       return success();
     };
     Values made;

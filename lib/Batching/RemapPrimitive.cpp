@@ -83,6 +83,9 @@ Value call(ImplicitLocOpBuilder &b, const Remap &remap, ValueRange operands) {
 }
 
 class RemapPrimitive : public ir::PrimitiveDef {
+  using Values = SmallVector<Value>; // as outside; those that rules fill are Results
+  using Results = SmallVectorImpl<Value>;
+
 public:
   RemapPrimitive() : PrimitiveDef(kName.str()) {}
 
@@ -98,12 +101,14 @@ public:
     return SmallVector<Type>{Remap::of(params).resultType(UnknownLoc::get(params.getContext()))};
   }
 
-  FailureOr<Values> expand(ImplicitLocOpBuilder &b, const ir::PrimitiveCall &call, ValueRange operands) const override {
-    return Values{Remap::of(call.params).expand(b, operands)};
+protected:
+  LogicalResult expandRule(Builder &b, const ir::PrimitiveCall &call, ValueRange operands, Results &results) const override {
+    results.push_back(Remap::of(call.params).expand(b, operands));
+    return success();
   }
 
-  LogicalResult jvp(ImplicitLocOpBuilder &b, const ir::PrimitiveCall &call, ValueRange primals, ArrayRef<Value> tangents,
-                    SmallVectorImpl<Value> &results, SmallVectorImpl<Value> &resultTangents) const override {
+  LogicalResult jvpRule(Builder &b, const ir::PrimitiveCall &call, ValueRange primals, ArrayRef<Value> tangents, Results &results,
+                        Results &resultTangents) const override {
     Remap remap = Remap::of(call.params);
     auto ofTangents = remap.ofTangents(b);
     if (failed(ofTangents))
@@ -119,18 +124,9 @@ public:
     return success();
   }
 
-  LogicalResult vjpForward(ImplicitLocOpBuilder &, const ir::PrimitiveCall &, ValueRange, ArrayRef<bool>, SmallVectorImpl<Value> &,
-                           SmallVectorImpl<Value> &) const override {
-    llvm_unreachable("has no such rule");
-  }
-  LogicalResult vjpBackward(ImplicitLocOpBuilder &, const ir::PrimitiveCall &, ValueRange, ArrayRef<Value>, ArrayRef<bool>,
-                            SmallVectorImpl<Value> &) const override {
-    llvm_unreachable("has no such rule");
-  }
-
   // In a linear program types are those of tangents, each its own tangent type.
-  LogicalResult transpose(ImplicitLocOpBuilder &b, const ir::PrimitiveCall &call, ArrayRef<Value> operands, ArrayRef<Value> resultBars,
-                          SmallVectorImpl<Value> &operandBars) const override {
+  LogicalResult transposeRule(Builder &b, const ir::PrimitiveCall &call, ArrayRef<Value> operands, ArrayRef<Value> resultBars,
+                              Results &operandBars) const override {
     Remap remap = Remap::of(call.params);
     Value bar = resultBars[0];
     if (!bar) {
@@ -159,11 +155,6 @@ public:
     }
     operandBars.push_back(from ? mapAt(b, bar, axis, from, remap.size) : sumMapped(b, bar, axis, remap.size));
     return success();
-  }
-
-  LogicalResult batch(ImplicitLocOpBuilder &, const ir::PrimitiveCall &, int64_t, ValueRange, ArrayRef<Attribute>,
-                      SmallVectorImpl<Value> &, SmallVectorImpl<Attribute> &) const override {
-    llvm_unreachable("has no such rule: one more map does it");
   }
 };
 

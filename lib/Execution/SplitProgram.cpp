@@ -43,7 +43,7 @@ static FailureOr<std::string> textOf(func::FuncOp function) {
   return text;
 }
 
-static absl::StatusOr<std::shared_ptr<const SplitProgram>> split(const std::string &text, ArrayRef<bool> active) {
+static absl::StatusOr<std::shared_ptr<const SplitProgram>> split(const std::string &text, ArrayRef<bool> active, bool isPushed) {
   HJX_ASSIGN_OR_RETURN(Program program, parseProgram(text));
   auto result = std::make_shared<SplitProgram>();
   result->context = program.context;
@@ -55,7 +55,7 @@ static absl::StatusOr<std::shared_ptr<const SplitProgram>> split(const std::stri
     if (failed(expandRequests(module)) || failed(Discharger(module).dischargeOwn(main)))
       return fail();
     Autodiff engine(module, getRuleRegistry());
-    FailureOr<LinearizedFunction> pair = engine.linearize(main, active);
+    FailureOr<LinearizedFunction> pair = isPushed ? engine.linearizeToPush(main, active) : engine.linearize(main, active);
     if (failed(pair))
       return fail();
     FailureOr<std::string> linear = textOf(pair->lin);
@@ -77,9 +77,9 @@ static absl::StatusOr<std::shared_ptr<const SplitProgram>> split(const std::stri
   return result;
 }
 
-absl::StatusOr<std::shared_ptr<const SplitProgram>> findOrSplit(const std::string &text, ArrayRef<bool> active) {
+absl::StatusOr<std::shared_ptr<const SplitProgram>> findOrSplit(const std::string &text, ArrayRef<bool> active, bool isPushed) {
   static TextCache<SplitProgram> cache;
-  return cache.find(maskName(active) + text, [&] { return split(text, active); });
+  return cache.find(maskName(active) + (isPushed ? ".push" : "") + text, [&] { return split(text, active, isPushed); });
 }
 
 } // namespace hjx

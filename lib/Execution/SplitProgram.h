@@ -29,6 +29,6 @@ struct SplitProgram {
 ///
 /// Errors: INVALID_ARGUMENT with the diagnostics and their locations.
 /// Threads: may be called from several threads at once.
-absl::StatusOr<std::shared_ptr<const SplitProgram>> findOrSplit(const std::string &text, llvm::ArrayRef<bool> active);
+absl::StatusOr<std::shared_ptr<const SplitProgram>> findOrSplit(const std::string &text, llvm::ArrayRef<bool> active, bool isPushed);
 
 } // namespace hjx

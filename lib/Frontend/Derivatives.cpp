@@ -255,7 +255,8 @@ static void runForward(LinearMap &map, const ArrayList &primals, FlatFunction f,
   std::vector<bool> mask = haveTangents(map.primalAvals);
   SmallVector<bool> active(mask.begin(), mask.end());
   active.resize(inputs.size(), false);
-  auto split = findOrSplit(programText(session.module(), /*hasLocations=*/true), active);
+  bool isPushed = std::string_view(call.name()) == "linearize"; // vjp's maps are pulled
+  auto split = findOrSplit(programText(session.module(), /*hasLocations=*/true), active, isPushed);
   if (!split.ok())
     failToCompile(call, split.status());
   std::vector<Aval> avals = map.resultAvals;

@@ -82,11 +82,15 @@ Explained explainCompilation(const std::string &diagnostics) {
   }
   text = text.split("): ").second;
   std::string subject = "the program" + place + ": ";
+  StringRef name;
   if (text.consume_front("'")) {
-    StringRef name;
     std::tie(name, text) = text.split("' op ");
     name.consume_front("hjx.");
     subject = name == "func.func" ? "the function" + place + ": " : "the " + name.str() + place + " ";
+  }
+  if (text.starts_with("\"") && (name.empty() || name == "call_primitive" || name == "primitive_lin")) {
+    std::tie(name, text) = text.drop_front().split("\"");
+    subject = "the primitive " + name.str() + place;
   }
   auto [message, remedy] = text.rsplit("; ");
   return {subject + shortTypes(message), remedy.empty() ? "see docs/errors.md" : shortTypes(remedy)};

@@ -6,7 +6,9 @@
 #include "lib/Frontend/Request.h"
 #include "lib/Frontend/Run.h"
 #include "lib/Frontend/Subscript.h"
+#include "lib/Refs/Parts.h"
 
+#include <hjx/detail/rule_trees.h>
 #include <hjx/ref.h>
 
 using namespace mlir;
@@ -14,36 +16,41 @@ using namespace mlir;
 namespace hjx::detail {
 namespace {
 
-/// A ref in the current frame, and what the accessed part is.
-struct RefAccess {
-  Value ref;
+/// A part of a value, as the IR names it.
+struct PartAccess {
   Aval held;
   SmallVector<Value> indices;
   SmallVector<int64_t> starts, sizes, strides;
   mlir::Type part;
 
-  RefAccess(OpScope &op, const Array &leaf, const IndexList &subscript) {
-    held = avalOf(leaf, op.name(), op.where());
-    if (!held.isRef)
-      op.fail("expected a ref, got " + describe(leaf), "make one: hjx::new_ref(x)");
-    ref = op.frame().use(leaf, op);
-    held.isRef = false;
-    if (!subscript.empty() && held.hi)
-      op.fail("expected an access of all of the ref of " + describe(held) + ", got an index", "leave the index out");
-    if (!subscript.empty())
-      readIndex(op, readSubscript(op, held.shape, describe(leaf), subscript));
-    ir::RefIndex index{indices, starts, sizes, strides};
-    auto type = index.partOf(cast<ir::RefType>(ref.getType()).getValueType(),
-                             [&] { return emitError(op.builder().getLoc()) << "'hjx.ref_get' op "; });
-    if (failed(type))
+  PartAccess(OpScope &op, const Aval &held, const std::string &what, const IndexList &subscript) : held(held) {
+    mlir::Type type = typeOf(op, held);
+    if (!subscript.empty()) {
+      Shape dimensions = dimensionsOf(op, type);
+      readIndex(op, dimensions, readSubscript(op, dimensions, what, subscript));
+    }
+    auto partType = index().partOf(type, [&] { return emitError(op.builder().getLoc()) << "'hjx.ref_get' op "; });
+    if (failed(partType))
       op.failWithDiagnostics();
-    part = *type;
+    part = *partType;
   }
 
+  ir::RefIndex index() const { return {indices, starts, sizes, strides}; }
   Aval partAval() const { return avalOf(part); }
 
 private:
-  void readIndex(OpScope &op, const Plan &plan) {
+  /// That an index has: of an array, or as the author of a hi-type says.
+  Shape dimensionsOf(OpScope &op, mlir::Type type) const {
+    auto hi = dyn_cast<ir::HiType>(type);
+    if (!hi)
+      return held.shape;
+    ScopedDiagnosticHandler quiet(&op.context(), [](Diagnostic &) { return success(); });
+    auto shape = hi.getDef()->indexShape(hi, [&] { return emitError(op.builder().getLoc()); });
+    if (failed(shape))
+      op.fail("expected an access of all of the ref of " + describe(held) + ", got an index", "leave the index out");
+    return Shape(shape->begin(), shape->end());
+  }
+  void readIndex(OpScope &op, const Shape &dimensions, const Plan &plan) {
     if (llvm::is_contained(plan.layout, Plan::kNewAxis))
       op.fail("expected no new axis in an index of a ref", "reshape what is read or written");
     for (auto [axis, entry] : llvm::enumerate(plan.axes)) {
@@ -58,7 +65,7 @@ private:
         op.fail("expected slices of a ref with a step of at least 1, got " + std::to_string(entry.step),
                 "reverse what is read or written: hjx::flip");
       } else {
-        bool isWhole = entry.count == held.shape[axis];
+        bool isWhole = entry.count == dimensions[axis];
         add(isWhole ? 0 : entry.start, isWhole ? ir::RefIndex::kAll : entry.count, isWhole ? 1 : entry.step);
       }
     }
@@ -74,8 +81,25 @@ private:
   }
 };
 
+/// A ref in the current frame, and what the accessed part is.
+struct RefAccess : PartAccess {
+  Value ref;
+
+  RefAccess(OpScope &op, const Array &leaf, const IndexList &subscript)
+      : PartAccess(op, heldBy(op, leaf), describe(leaf), subscript), ref(op.frame().use(leaf, op)) {}
+
+private:
+  static Aval heldBy(OpScope &op, const Array &leaf) {
+    Aval held = avalOf(leaf, op.name(), op.where());
+    if (!held.isRef)
+      op.fail("expected a ref, got " + describe(leaf), "make one: hjx::new_ref(x)");
+    held.isRef = false;
+    return held;
+  }
+};
+
 /// `value` in the type of the part: numbers take its element type and fill it.
-Value prepare(OpScope &op, const RefAccess &access, const Array &value) {
+Value prepare(OpScope &op, const PartAccess &access, const Array &value) {
   Aval expected = access.partAval(), got = avalOf(value, op.name(), op.where());
   if (got.isRef)
     op.fail("expected a value to store, got the ref " + describe(value) + "; refs do not nest", "store what it holds: ref.get()");
@@ -175,6 +199,26 @@ void refAdd(const Array &ref, const IndexList &indices, const Array &value, Wher
   Value added = prepare(op, a, value);
   ir::RefAddOp::create(op.builder(), a.ref, a.indices, added, a.starts, a.sizes, a.strides);
   op.finish(std::vector<Array>{});
+}
+
+void accumulate(AccumSlot &slot, const IndexList &part, const Array &bar, Where where) {
+  if (slot.kind == AccumSlot::Unwanted || !bar.has_value())
+    return;
+  if (slot.kind == AccumSlot::Cell)
+    return refAdd(slot.cell, part, bar, where);
+  OpScope op("add", where);
+  PartAccess a(op, Aval(slot.type), "the cotangent " + describe(Aval(slot.type)), part);
+  Value added = prepare(op, a, bar);
+  if (part.empty() && !slot.sum.has_value()) {
+    slot.sum = op.wrap({added});
+    return;
+  }
+  Array whole = slot.sum.has_value() ? slot.sum : zeroOf(op, Aval(slot.type));
+  auto sum = addPart(op.builder(), op.frame().use(whole, op), a.index(), added);
+  op.checkDiagnostics();
+  if (failed(sum))
+    op.fail("cannot add to the cotangent " + describe(Aval(slot.type)), "add to all of it");
+  slot.sum = op.wrap({*sum});
 }
 
 Array freezeFlat(const Array &ref, Where where) {

@@ -138,6 +138,8 @@ bool AxisSpec::operator==(const AxisSpec &other) const {
 std::string hjx::to_string(const AxisSpec &spec) {
   if (spec.is_none())
     return "none";
+  if (spec.is_infer())
+    return "infer";
   if (spec.is_axis())
     return std::to_string(spec.axis());
   if (spec.is_text())

@@ -141,6 +141,38 @@ Aval changeRank(OpScope &op, const Aval &aval, int64_t size, Attribute spec, dec
   return avalOf(*type, aval.isWeak);
 }
 
+/// Which results of `function` may depend on arguments that are mapped. A ref depends on what is
+/// written into it.
+SmallVector<bool> dependentResults(func::FuncOp function, ArrayRef<Attribute> in, MLIRContext *context) {
+  llvm::DenseSet<Value> mapped;
+  auto isMapped = [&](Value value) { return mapped.contains(value); };
+  Attribute shared = attributeOf(AxisSpec(), context);
+  for (auto [argument, spec] : llvm::zip_equal(function.getArguments(), in))
+    if (spec != shared)
+      mapped.insert(argument);
+  for (Operation &op : function.front().without_terminator()) {
+    if (llvm::none_of(op.getOperands(), isMapped))
+      continue;
+    mapped.insert_range(op.getResults());
+    for (Value operand : op.getOperands())
+      if (isa<ir::RefType>(operand.getType()))
+        mapped.insert(operand);
+  }
+  return llvm::map_to_vector(function.front().getTerminator()->getOperands(), isMapped);
+}
+
+/// The out spec that stands for `infer`.
+AxisSpec inferredSpec(OpScope &op, const Aval &aval, bool isDependent) {
+  if (!isDependent || !aval.hi)
+    return isDependent ? AxisSpec(0) : AxisSpec();
+  auto at = [&] { return emitError(op.builder().getLoc()); };
+  auto leading = ir::leadingAxisSpec(typeOf(op, aval), at);
+  auto spec = failed(leading) ? FailureOr<AxisSpec>() : axisSpecOf(*leading, at);
+  if (failed(spec))
+    op.failWithDiagnostics();
+  return *spec;
+}
+
 MappedArguments readMapped(OpScope &op, const ArrayList &args, const std::vector<AxisSpec> &inAxes,
                            const std::vector<std::string> &paths, int64_t size) {
   MappedArguments mapped{.size = size};
@@ -156,6 +188,9 @@ MappedArguments readMapped(OpScope &op, const ArrayList &args, const std::vector
 
 ArrayList vmapFlat(Where where, const ArrayList &args, const std::vector<AxisSpec> &inAxes, const std::vector<std::string> &paths,
                    const std::vector<AxisSpec> &outAxes, std::optional<int64_t> axisSize, FlatFunction f) {
+  for (const AxisSpec &spec : inAxes)
+    if (spec.is_infer())
+      fail(where, "vmap", "expected an axis, a mapping spec or hjx::none in in_axes, got infer", "infer is for out_axes");
   int64_t size = sizeOfMapped(Call("vmap", where), args, inAxes, paths, axisSize);
   return stage("vmap", where, args, [&](const ArrayList &args) {
     OpScope op("vmap", where);
@@ -165,10 +200,12 @@ ArrayList vmapFlat(Where where, const ArrayList &args, const std::vector<AxisSpe
     SmallVector<Attribute> in(mapped.specs), out;
     in.resize(operands.size(), attributeOf(AxisSpec(), &op.context())); // Captures are shared.
     std::vector<Aval> avals = traced.results;
+    SmallVector<bool> isDependent = dependentResults(traced.function, in, &op.context());
     for (size_t i = 0; i < avals.size(); ++i) {
       int64_t rank = avals[i].shape.ndim() + 1;
-      out.push_back(specOf(op, avals[i], outAxes[i], rank, "a result of " + plural(rank, "axis", "axes")));
-      if (!outAxes[i].is_none())
+      AxisSpec spec = outAxes[i].is_infer() ? inferredSpec(op, avals[i], isDependent[i]) : outAxes[i];
+      out.push_back(specOf(op, avals[i], spec, rank, "a result of " + plural(rank, "axis", "axes")));
+      if (!spec.is_none())
         avals[i] = changeRank(op, avals[i], size, out.back(), ir::incRank);
     }
     auto vmap = ir::VmapOp::create(op.builder(), typesOf(op, avals), symbolOf(traced.function), operands,

@@ -13,7 +13,7 @@ using namespace hjx;
 
 static bool isRequest(Operation *op) {
   return isa<ir::JvpOp, ir::VjpOp, ir::LinearizeOp, ir::ApplyLinearOp, ir::ApplyTransposeOp,
-             ir::VmapOp, ir::CheckpointOp, ir::CustomJvpOp, ir::CustomVjpOp, ir::CustomLinOp>(op);
+             ir::VmapOp, ir::CheckpointOp, ir::CustomJvpOp, ir::CustomVjpOp, ir::CustomLinOp, ir::PrimitiveLinOp>(op);
 }
 
 StringRef hjx::nameOf(Stage stage) {

@@ -66,15 +66,21 @@ private:
           return replace(read, [&](Value value) { return readPart(b, value, read.getIndex()); });
         })
         .Case([&](ir::RefSwapOp swap) {
-          return replace(swap, [&](Value value) {
-            set(swap.getRef(), writePart(b, value, swap.getIndex(), swap.getValue()));
-            return swap.getResult().use_empty() ? Value() : readPart(b, value, swap.getIndex());
+          return replace(swap, [&](Value value) -> FailureOr<Value> {
+            auto written = writePart(b, value, swap.getIndex(), swap.getValue());
+            if (failed(written))
+              return failure();
+            set(swap.getRef(), *written);
+            return swap.getResult().use_empty() ? FailureOr<Value>(Value()) : readPart(b, value, swap.getIndex());
           });
         })
-        .Case([&](ir::RefAddOp add) {
+        .Case([&](ir::RefAddOp add) -> LogicalResult {
           if (!isChosen(add.getRef()))
             return success();
-          set(add.getRef(), addPart(b, get(add.getRef()), add.getIndex(), add.getValue()));
+          auto sum = addPart(b, get(add.getRef()), add.getIndex(), add.getValue());
+          if (failed(sum))
+            return failure();
+          set(add.getRef(), *sum);
           op->erase();
           return success();
         })
@@ -98,12 +104,15 @@ private:
 
   /// Replaces an access of a discharged ref by the value that `make` makes of what it holds.
   template <typename Op>
-  LogicalResult replace(Op op, llvm::function_ref<Value(Value)> make) {
+  LogicalResult replace(Op op, llvm::function_ref<FailureOr<Value>(Value)> make) {
     Value ref = op.getRef();
     if (!isChosen(ref))
       return success();
-    if (Value result = make(get(ref)))
-      op.getResult().replaceAllUsesWith(result);
+    auto result = make(get(ref));
+    if (failed(result))
+      return failure();
+    if (*result)
+      op.getResult().replaceAllUsesWith(*result);
     op.erase();
     return success();
   }

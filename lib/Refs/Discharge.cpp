@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What functions write, and functions of values made from functions of refs.
+#include "dialects/hjx/Effects.h"
 #include "lib/Refs/BlockDischarger.h"
 
 #include "llvm/ADT/BitVector.h"
@@ -18,6 +19,26 @@ static bool makesRefs(func::FuncOp f) {
 
 bool hasRefs(func::FuncOp f) {
   return llvm::any_of(f.getArgumentTypes(), llvm::IsaPred<ir::RefType>) || makesRefs(f);
+}
+
+LogicalResult expandPrimitivesOnRefs(func::FuncOp f) {
+  for (;;) { // an expansion may call such primitives again
+    SmallVector<ir::CallPrimitiveOp> calls;
+    f.walk([&](ir::CallPrimitiveOp call) {
+      if (ir::takesRef(call))
+        calls.push_back(call);
+    });
+    if (calls.empty())
+      return success();
+    for (ir::CallPrimitiveOp call : calls) {
+      ImplicitLocOpBuilder b(call.getLoc(), call);
+      auto results = call.getDef().expand(b, call.getCall(), call.getOperands());
+      if (failed(results))
+        return failure();
+      call->replaceAllUsesWith(*results);
+      call->erase();
+    }
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -84,6 +105,8 @@ FailureOr<SmallVector<bool>> Discharger::run(func::FuncOp f, ArrayRef<bool> chos
   for (auto [i, type] : llvm::enumerate(f.getResultTypes()))
     if (isa<ir::RefType>(type))
       return f.emitOpError("returns a ref as result ") << i << "; return what it holds: hjx.ref_freeze or hjx.ref_get";
+  if (failed(expandPrimitivesOnRefs(f)))
+    return failure();
   SmallVector<bool> written = writtenArguments(f);
   BlockDischarger blocks(*this);
   ValueArguments values(blocks, block);

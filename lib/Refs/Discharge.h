@@ -78,6 +78,10 @@ private:
   llvm::SmallPtrSet<mlir::Operation *, 8> ownIsDone; // by dischargeOwn
 };
 
+/// Replaces primitives that take refs by their expansions, which show what each does with its refs:
+/// discharge, and the rules of transforms, understand those.
+mlir::LogicalResult expandPrimitivesOnRefs(mlir::func::FuncOp f);
+
 /// True for a function that takes or makes a ref.
 bool hasRefs(mlir::func::FuncOp f);
 

@@ -207,19 +207,13 @@ Value scatter(ImplicitLocOpBuilder &b, Value box, const Plan &plan, Value value,
                                ArrayRef<int64_t>{}, dropped, ir::IndexingMode::FillOrDrop, /*unique_indices=*/false);
 }
 
-} // namespace
-
-Value readPart(ImplicitLocOpBuilder &b, Value array, const RefIndex &index) {
-  if (index.isWhole())
-    return array;
+Value readArray(ImplicitLocOpBuilder &b, Value array, const RefIndex &index) {
   Plan plan(emit::typeOf(array), index);
   Value box = readBox(b, array, plan);
   return plan.isGather ? gather(b, box, plan) : emit::reshape(b, box, plan.keptShape());
 }
 
-Value writePart(ImplicitLocOpBuilder &b, Value array, const RefIndex &index, Value value) {
-  if (index.isWhole())
-    return value;
+Value writeArray(ImplicitLocOpBuilder &b, Value array, const RefIndex &index, Value value) {
   Plan plan(emit::typeOf(array), index);
   if (emit::typeOf(value).getNumElements() == 0)
     return array;
@@ -231,15 +225,43 @@ Value writePart(ImplicitLocOpBuilder &b, Value array, const RefIndex &index, Val
   return writeBox(b, array, plan, emit::reshape(b, value, box));
 }
 
-Value addPart(ImplicitLocOpBuilder &b, Value array, const RefIndex &index, Value value) {
-  if (index.isWhole())
-    return ir::makeSum(b, array, value);
+Value addToArray(ImplicitLocOpBuilder &b, Value array, const RefIndex &index, Value value) {
   Plan plan(emit::typeOf(array), index);
   if (emit::typeOf(value).getNumElements() == 0)
     return array;
   if (plan.isGather)
     return writeBox(b, array, plan, scatter(b, readBox(b, array, plan), plan, value, ir::ScatterKind::Add));
-  return writePart(b, array, index, emit::add(b, readPart(b, array, index), value));
+  return writeArray(b, array, index, emit::add(b, readArray(b, array, index), value));
+}
+
+const ir::HiTypeDef *hiTypeOf(Value value) {
+  auto type = dyn_cast<ir::HiType>(value.getType());
+  return type ? type.getDef() : nullptr;
+}
+
+} // namespace
+
+FailureOr<Value> readPart(ImplicitLocOpBuilder &b, Value whole, const RefIndex &index) {
+  if (index.isWhole())
+    return whole;
+  const ir::HiTypeDef *hi = hiTypeOf(whole);
+  return hi ? hi->readPart(b, whole, index) : readArray(b, whole, index);
+}
+
+FailureOr<Value> writePart(ImplicitLocOpBuilder &b, Value whole, const RefIndex &index, Value value) {
+  if (index.isWhole())
+    return value;
+  const ir::HiTypeDef *hi = hiTypeOf(whole);
+  return hi ? hi->writePart(b, whole, index, value) : writeArray(b, whole, index, value);
+}
+
+FailureOr<Value> addPart(ImplicitLocOpBuilder &b, Value whole, const RefIndex &index, Value value) {
+  if (index.isWhole())
+    return ir::makeSum(b, whole, value);
+  if (!hiTypeOf(whole))
+    return addToArray(b, whole, index, value);
+  auto part = readPart(b, whole, index);
+  return failed(part) ? FailureOr<Value>() : writePart(b, whole, index, ir::makeSum(b, *part, value));
 }
 
 } // namespace hjx

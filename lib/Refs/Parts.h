@@ -8,7 +8,7 @@
 //   integer arrays       [%ids, :]       gather           scatter
 //
 // Mixed indices are boxes within boxes: gathers and scatters happen inside the
-// box that the slices cut out.
+// box that the slices cut out. What an index means for a hi-type its author says.
 #pragma once
 
 #include "dialects/hjx/Hjx.h"
@@ -17,12 +17,11 @@
 
 namespace hjx {
 
-/// The part of `array` that `index` names.
-mlir::Value readPart(mlir::ImplicitLocOpBuilder &b, mlir::Value array, const ir::RefIndex &index);
+/// The part of `whole` that `index` names. Parts of a hi value are its author's to make, who may fail.
+mlir::FailureOr<mlir::Value> readPart(mlir::ImplicitLocOpBuilder &b, mlir::Value whole, const ir::RefIndex &index);
 
-/// `array` with that part replaced by `value`, or with `value` added to it. An index without
-/// entries also serves hi-types.
-mlir::Value writePart(mlir::ImplicitLocOpBuilder &b, mlir::Value array, const ir::RefIndex &index, mlir::Value value);
-mlir::Value addPart(mlir::ImplicitLocOpBuilder &b, mlir::Value array, const ir::RefIndex &index, mlir::Value value);
+/// `whole` with that part replaced by `value`, or with `value` added to it.
+mlir::FailureOr<mlir::Value> writePart(mlir::ImplicitLocOpBuilder &b, mlir::Value whole, const ir::RefIndex &index, mlir::Value value);
+mlir::FailureOr<mlir::Value> addPart(mlir::ImplicitLocOpBuilder &b, mlir::Value whole, const ir::RefIndex &index, mlir::Value value);
 
 } // namespace hjx

@@ -72,15 +72,7 @@ using LinearizeRule = std::function<mlir::LogicalResult(LinearizeContext &)>;
 //===----------------------------------------------------------------------===//
 
 /// What becomes of the cotangent of a linear argument.
-struct BarSink {
-  enum Kind {
-    Sum,  ///< a value
-    Ref,  ///< added to a ref as it comes
-    None, ///< nobody wants it
-  };
-  Kind kind = Sum;
-  mlir::Value ref;
-};
+using ir::BarSink;
 
 /// What a transpose rule sees: a linear op in a linear program, the cotangents
 /// of its results, and which operands are linear. Rules add into the linear

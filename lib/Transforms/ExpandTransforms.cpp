@@ -47,6 +47,8 @@ private:
     if (states[function] == State::Done)
       return success();
     states[function] = State::Open;
+    if (failed(expandPrimitivesOnRefs(function)))
+      return failure();
     SmallVector<Operation *> requests;
     WalkResult walk = function.walk([&](Operation *op) -> WalkResult {
       if (expanderOf.contains(op->getName().getStringRef()))
@@ -168,6 +170,10 @@ LogicalResult makeCallsPlain(ModuleOp module) {
     } else if (isa<ir::CustomLinOp>(op)) {
       return op->emitOpError("cannot be evaluated: forward-mode differentiation of a custom_vjp function is not defined; "
                              "give it a custom_jvp rule, or use only its transpose");
+    } else if (auto map = dyn_cast<ir::PrimitiveLinOp>(op)) {
+      return op->emitOpError("\"") << map.getPrimitive()
+                                   << "\" has no forward-mode derivative: it defines its pull-back only; use only the transpose of the "
+                                      "map, or give it a jvp rule";
     }
     return success();
   });

@@ -149,30 +149,12 @@ private:
 // Primitives
 //===----------------------------------------------------------------------===//
 
-/// No rules: those of each primitive below override what they have.
+/// Says which rules there are; each primitive below overrides those.
 class Primitive : public ir::PrimitiveDef {
 public:
+  using Values = SmallVector<Value>;
   Primitive(std::string name, std::set<Rule> rules) : PrimitiveDef(std::move(name)), rules(std::move(rules)) {}
   bool has(Rule rule) const override { return rules.count(rule); }
-  LogicalResult jvp(Builder &, const ir::PrimitiveCall &, ValueRange, ArrayRef<Value>, SmallVectorImpl<Value> &,
-                    SmallVectorImpl<Value> &) const override {
-    return failure();
-  }
-  LogicalResult vjpForward(Builder &, const ir::PrimitiveCall &, ValueRange, ArrayRef<bool>, SmallVectorImpl<Value> &,
-                           SmallVectorImpl<Value> &) const override {
-    return failure();
-  }
-  LogicalResult vjpBackward(Builder &, const ir::PrimitiveCall &, ValueRange, ArrayRef<Value>, ArrayRef<bool>,
-                            SmallVectorImpl<Value> &) const override {
-    return failure();
-  }
-  LogicalResult transpose(Builder &, const ir::PrimitiveCall &, ArrayRef<Value>, ArrayRef<Value>, SmallVectorImpl<Value> &) const override {
-    return failure();
-  }
-  LogicalResult batch(Builder &, const ir::PrimitiveCall &, int64_t, ValueRange, ArrayRef<Attribute>, SmallVectorImpl<Value> &,
-                      SmallVectorImpl<Attribute> &) const override {
-    return failure();
-  }
 
 protected:
   /// The operation itself, for rules.
@@ -193,21 +175,22 @@ public:
       return emitError() << "expected one f32 array of at least one dimension, got (" << operands << ")";
     return SmallVector<Type>{Q8::get(array.getContext(), array.getShape())};
   }
-  FailureOr<Values> expand(Builder &b, const ir::PrimitiveCall &c, ValueRange x) const override {
+  LogicalResult expandRule(Builder &b, const ir::PrimitiveCall &c, ValueRange x, SmallVectorImpl<Value> &results) const override {
     RankedTensorType type = emit::typeOf(x[0]);
     int64_t last = type.getRank() - 1;
     Value scale = emit::mul(b, ir::ReduceMaxOp::create(b, emit::abs(b, x[0]), ArrayRef<int64_t>{last}),
                             ir::makeSplat(b, b.getLoc(), type.clone(type.getShape().drop_back()), 1.0 / 127));
     Value wide = emit::broadcastInDim(b, scale, type.getShape(), ir::iotaDims(last));
     Value rounded = ir::RoundOp::create(b, type, ir::RoundingMethod::ToNearestEven, emit::div(b, x[0], wide));
-    return Values{ir::RaiseOp::create(b, c.resultTypes[0], Values{emit::convert(b, rounded, b.getI8Type()), scale})};
+    results.push_back(ir::RaiseOp::create(b, c.resultTypes[0], Values{emit::convert(b, rounded, b.getI8Type()), scale}));
+    return success();
   }
-  LogicalResult vjpForward(Builder &b, const ir::PrimitiveCall &c, ValueRange x, ArrayRef<bool>, SmallVectorImpl<Value> &results,
+  LogicalResult vjpForwardRule(Builder &b, const ir::PrimitiveCall &c, ValueRange x, ArrayRef<bool>, SmallVectorImpl<Value> &results,
                            SmallVectorImpl<Value> &) const override {
     results.push_back(call(b, c.resultTypes, x));
     return success();
   }
-  LogicalResult vjpBackward(Builder &, const ir::PrimitiveCall &, ValueRange, ArrayRef<Value> bars, ArrayRef<bool>,
+  LogicalResult vjpBackwardRule(Builder &, const ir::PrimitiveCall &, ValueRange, ArrayRef<Value> bars, ArrayRef<ir::BarSink>,
                             SmallVectorImpl<Value> &operandBars) const override {
     operandBars.push_back(bars[0]);
     return success();
@@ -222,24 +205,25 @@ public:
       return emitError() << "expected one q8, got (" << operands << ")";
     return SmallVector<Type>{ir::tangentOf(operands[0])};
   }
-  FailureOr<Values> expand(Builder &b, const ir::PrimitiveCall &c, ValueRange q) const override {
+  LogicalResult expandRule(Builder &b, const ir::PrimitiveCall &c, ValueRange q, SmallVectorImpl<Value> &results) const override {
     auto components = *Q8().loTypes(cast<ir::HiType>(q[0].getType()), nullptr);
     auto lowered = ir::LowerOp::create(b, components, q[0]);
     auto type = cast<RankedTensorType>(c.resultTypes[0]);
-    return Values{emit::mul(b, emit::convert(b, lowered.getResult(0), b.getF32Type()),
-                            emit::broadcastInDim(b, lowered.getResult(1), type.getShape(), ir::iotaDims(type.getRank() - 1)))};
+    results.push_back(emit::mul(b, emit::convert(b, lowered.getResult(0), b.getF32Type()),
+                            emit::broadcastInDim(b, lowered.getResult(1), type.getShape(), ir::iotaDims(type.getRank() - 1))));
+    return success();
   }
-  LogicalResult vjpForward(Builder &b, const ir::PrimitiveCall &c, ValueRange q, ArrayRef<bool>, SmallVectorImpl<Value> &results,
+  LogicalResult vjpForwardRule(Builder &b, const ir::PrimitiveCall &c, ValueRange q, ArrayRef<bool>, SmallVectorImpl<Value> &results,
                            SmallVectorImpl<Value> &) const override {
     results.push_back(call(b, c.resultTypes, q));
     return success();
   }
-  LogicalResult vjpBackward(Builder &, const ir::PrimitiveCall &, ValueRange, ArrayRef<Value> bars, ArrayRef<bool>,
+  LogicalResult vjpBackwardRule(Builder &, const ir::PrimitiveCall &, ValueRange, ArrayRef<Value> bars, ArrayRef<ir::BarSink>,
                             SmallVectorImpl<Value> &operandBars) const override {
     operandBars.push_back(bars[0]);
     return success();
   }
-  LogicalResult batch(Builder &b, const ir::PrimitiveCall &, int64_t, ValueRange q, ArrayRef<Attribute>, SmallVectorImpl<Value> &results,
+  LogicalResult batchRule(Builder &b, const ir::PrimitiveCall &, int64_t, ValueRange q, ArrayRef<Attribute>, SmallVectorImpl<Value> &results,
                       SmallVectorImpl<Attribute> &specs) const override {
     results.push_back(call(b, ir::tangentOf(q[0].getType()), q));
     specs.push_back(axisSpec(b.getContext(), 0));
@@ -253,10 +237,11 @@ public:
   FailureOr<SmallVector<Type>> infer(DictionaryAttr, TypeRange operands, ir::EmitError) const override {
     return SmallVector<Type>(operands);
   }
-  FailureOr<Values> expand(Builder &b, const ir::PrimitiveCall &, ValueRange x) const override {
-    return Values{emit::mul(b, x[0], emit::mul(b, x[0], x[0]))};
+  LogicalResult expandRule(Builder &b, const ir::PrimitiveCall &, ValueRange x, SmallVectorImpl<Value> &results) const override {
+    results.push_back(emit::mul(b, x[0], emit::mul(b, x[0], x[0])));
+    return success();
   }
-  LogicalResult jvp(Builder &b, const ir::PrimitiveCall &c, ValueRange x, ArrayRef<Value> dots, SmallVectorImpl<Value> &results,
+  LogicalResult jvpRule(Builder &b, const ir::PrimitiveCall &c, ValueRange x, ArrayRef<Value> dots, SmallVectorImpl<Value> &results,
                     SmallVectorImpl<Value> &resultDots) const override {
     results.push_back(call(b, c.resultTypes, x));
     resultDots.push_back(emit::mul(b, emit::mul(b, emit::fullLike(b, x[0], 3.0), emit::mul(b, x[0], x[0])), dots[0]));
@@ -270,10 +255,11 @@ public:
   FailureOr<SmallVector<Type>> infer(DictionaryAttr params, TypeRange operands, ir::EmitError) const override {
     return SmallVector<Type>{Tup::get(params.getContext(), operands)};
   }
-  FailureOr<Values> expand(Builder &b, const ir::PrimitiveCall &c, ValueRange x) const override {
-    return Values{ir::RaiseOp::create(b, c.resultTypes[0], x)};
+  LogicalResult expandRule(Builder &b, const ir::PrimitiveCall &c, ValueRange x, SmallVectorImpl<Value> &results) const override {
+    results.push_back(ir::RaiseOp::create(b, c.resultTypes[0], x));
+    return success();
   }
-  LogicalResult jvp(Builder &b, const ir::PrimitiveCall &c, ValueRange x, ArrayRef<Value> dots, SmallVectorImpl<Value> &results,
+  LogicalResult jvpRule(Builder &b, const ir::PrimitiveCall &c, ValueRange x, ArrayRef<Value> dots, SmallVectorImpl<Value> &results,
                     SmallVectorImpl<Value> &resultDots) const override {
     Values all;
     for (auto [value, dot] : llvm::zip_equal(x, dots))
@@ -282,9 +268,9 @@ public:
     resultDots.push_back(call(b, ir::tangentOf(c.resultTypes[0]), all));
     return success();
   }
-  LogicalResult transpose(Builder &b, const ir::PrimitiveCall &c, ArrayRef<Value>, ArrayRef<Value> bars,
+  LogicalResult transposeRule(Builder &b, const ir::PrimitiveCall &c, ArrayRef<Value>, ArrayRef<Value> bars,
                           SmallVectorImpl<Value> &operandBars) const override;
-  LogicalResult batch(Builder &b, const ir::PrimitiveCall &, int64_t, ValueRange x, ArrayRef<Attribute> specs,
+  LogicalResult batchRule(Builder &b, const ir::PrimitiveCall &, int64_t, ValueRange x, ArrayRef<Attribute> specs,
                       SmallVectorImpl<Value> &results, SmallVectorImpl<Attribute> &resultSpecs) const override {
     results.push_back(call(b, Tup::get(b.getContext(), x.getTypes()), x));
     resultSpecs.push_back(ArrayAttr::get(b.getContext(), llvm::map_to_vector(specs, [&](Attribute s) { return s ? s : b.getUnitAttr(); })));
@@ -304,16 +290,17 @@ public:
   FailureOr<SmallVector<Type>> infer(DictionaryAttr params, TypeRange operands, ir::EmitError) const override {
     return SmallVector<Type>{Tup::types(cast<ir::HiType>(operands[0]))[index(params)]};
   }
-  FailureOr<Values> expand(Builder &b, const ir::PrimitiveCall &c, ValueRange x) const override {
-    return Values{ir::LowerOp::create(b, Tup::types(cast<ir::HiType>(x[0].getType())), x[0]).getResult(index(c.params))};
+  LogicalResult expandRule(Builder &b, const ir::PrimitiveCall &c, ValueRange x, SmallVectorImpl<Value> &results) const override {
+    results.push_back(ir::LowerOp::create(b, Tup::types(cast<ir::HiType>(x[0].getType())), x[0]).getResult(index(c.params)));
+    return success();
   }
-  LogicalResult jvp(Builder &b, const ir::PrimitiveCall &c, ValueRange x, ArrayRef<Value> dots, SmallVectorImpl<Value> &results,
+  LogicalResult jvpRule(Builder &b, const ir::PrimitiveCall &c, ValueRange x, ArrayRef<Value> dots, SmallVectorImpl<Value> &results,
                     SmallVectorImpl<Value> &resultDots) const override {
     results.push_back(of(b, x[0], index(c.params)));
     resultDots.push_back(of(b, dots[0], index(c.params)));
     return success();
   }
-  LogicalResult transpose(Builder &b, const ir::PrimitiveCall &c, ArrayRef<Value>, ArrayRef<Value> bars,
+  LogicalResult transposeRule(Builder &b, const ir::PrimitiveCall &c, ArrayRef<Value>, ArrayRef<Value> bars,
                           SmallVectorImpl<Value> &operandBars) const override {
     Values components;
     for (auto [i, type] : llvm::enumerate(Tup::types(cast<ir::HiType>(c.operandTypes[0]))))
@@ -321,7 +308,7 @@ public:
     operandBars.push_back(ir::CallPrimitiveOp::create(b, c.operandTypes[0], b.getStringAttr("tup"), components, DictionaryAttr())->getResult(0));
     return success();
   }
-  LogicalResult batch(Builder &b, const ir::PrimitiveCall &c, int64_t, ValueRange x, ArrayRef<Attribute> specs,
+  LogicalResult batchRule(Builder &b, const ir::PrimitiveCall &c, int64_t, ValueRange x, ArrayRef<Attribute> specs,
                       SmallVectorImpl<Value> &results, SmallVectorImpl<Attribute> &resultSpecs) const override {
     results.push_back(of(b, x[0], index(c.params)));
     resultSpecs.push_back(cast<ArrayAttr>(specs[0])[index(c.params)]);
@@ -329,7 +316,7 @@ public:
   }
 };
 
-LogicalResult MakeTup::transpose(Builder &b, const ir::PrimitiveCall &c, ArrayRef<Value>, ArrayRef<Value> bars,
+LogicalResult MakeTup::transposeRule(Builder &b, const ir::PrimitiveCall &c, ArrayRef<Value>, ArrayRef<Value> bars,
                                  SmallVectorImpl<Value> &operandBars) const {
   for (unsigned i = 0; i < c.operandTypes.size(); ++i)
     operandBars.push_back(Get::of(b, bars[0], i));

@@ -3,7 +3,8 @@
 // Primitives and the components of hi values. A primitive whose author wrote a
 // batching rule is mapped by it. Any other stays itself and notes that it is
 // mapped, so that it keeps its derivative (quantize stays straight-through) in
-// whatever order transforms are nested.
+// whatever order transforms are nested; a batch_axes rule says where its results
+// are mapped, else that is their leading axis.
 #include "dialects/hjx/MappedPrimitive.h"
 #include "lib/Batching/HiValues.h"
 #include "lib/Batching/MappedPrimitive.h"
@@ -27,17 +28,26 @@ static LogicalResult batchByRule(BatchContext &ctx, CallPrimitiveOp op) {
   SmallVector<Value> results;
   if (failed(op.getDef().batch(ctx.b, op.getCall(), ctx.size, ctx.operands, specs, results, resultSpecs)))
     return failure();
-  if (results.size() != op.getNumResults() || resultSpecs.size() != op.getNumResults())
-    return op.emitOpError("\"") << op.getPrimitive() << "\" batch: expected " << op.getNumResults() << " results and specs, got "
-                                << results.size() << " and " << resultSpecs.size();
-  for (auto [i, result] : llvm::enumerate(results)) {
-    Axis axis = axisOf(op->getResult(i).getType(), resultSpecs[i]);
-    Type expected = mappedType(op.getLoc(), op->getResult(i).getType(), axis, ctx.size);
-    if (result.getType() != expected)
-      return op.emitOpError("\"") << op.getPrimitive() << "\" batch: expected result " << i << " of type " << expected << ", got "
-                                  << result.getType();
-    ctx.setResult(result, axis);
+  for (auto [result, type, spec] : llvm::zip_equal(results, op->getResultTypes(), resultSpecs))
+    ctx.setResult(result, axisOf(type, spec));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// One more map
+//===----------------------------------------------------------------------===//
+
+/// How the results of a mapped call are mapped: as the author says, or at their leading axis.
+static LogicalResult resultAxes(BatchContext &ctx, CallPrimitiveOp op, ArrayRef<Attribute> in, SmallVectorImpl<Axis> &axes) {
+  if (!op.getDef().has(Rule::BatchAxes)) {
+    axes.assign(op.getNumResults(), Axis(0));
+    return success();
   }
+  SmallVector<Attribute> specs;
+  if (failed(op.getDef().batchAxes(ctx.b, op.getCall(), ctx.size, in, specs)))
+    return failure();
+  for (auto [type, spec] : llvm::zip_equal(op->getResultTypes(), specs))
+    axes.push_back(axisOf(type, spec));
   return success();
 }
 
@@ -45,20 +55,25 @@ static LogicalResult batchPrimitive(BatchContext &ctx) {
   auto op = cast<CallPrimitiveOp>(ctx.op);
   if (op.getDef().has(Rule::Batch))
     return batchByRule(ctx, op);
-  // It stays itself, with one more map; results come out mapped at their leading axis.
-  Attribute unit = ctx.b.getUnitAttr();
-  SmallVector<Attribute> in, out;
-  SmallVector<Type> types;
-  for (auto [type, axis] : llvm::zip_equal(op.getOperandTypes(), ctx.axes))
-    in.push_back(axis ? specOf(op.getLoc(), type, axis) : unit);
-  for (Type type : op.getResultTypes()) {
-    out.push_back(specOf(op.getLoc(), type, Axis(0)));
-    if (!out.back())
-      return failure();
-    types.push_back(mappedType(op.getLoc(), type, Axis(0), ctx.size));
-  }
-  if (llvm::is_contained(in, Attribute()))
+  auto specsOf = [&](TypeRange types, ArrayRef<Axis> axes) {
+    SmallVector<Attribute> specs; // null where elements share a value
+    for (auto [type, axis] : llvm::zip_equal(types, axes))
+      specs.push_back(specOf(op.getLoc(), type, axis));
+    return specs;
+  };
+  SmallVector<Attribute> in = specsOf(op.getOperandTypes(), ctx.axes), out;
+  SmallVector<Axis> outAxes;
+  if (failed(resultAxes(ctx, op, in, outAxes)))
     return failure();
+  out = specsOf(op->getResultTypes(), outAxes);
+  SmallVector<Type> types;
+  for (auto [type, axis] : llvm::zip_equal(op->getResultTypes(), outAxes))
+    types.push_back(mappedType(op.getLoc(), type, axis, ctx.size));
+  auto isMissing = [](auto pair) { return std::get<0>(pair) && !std::get<1>(pair); }; // reported
+  if (llvm::any_of(llvm::zip_equal(ctx.axes, in), isMissing) || llvm::any_of(llvm::zip_equal(outAxes, out), isMissing))
+    return failure();
+  for (SmallVector<Attribute> *specs : {&in, &out})
+    llvm::replace(*specs, Attribute(), Attribute(ctx.b.getUnitAttr()));
   NamedAttrList params(op.getCall().params);
   auto maps = dyn_cast_or_null<ArrayAttr>(params.get(kMappedParam));
   SmallVector<Attribute> entries(maps ? maps.getValue() : ArrayRef<Attribute>());
@@ -67,8 +82,8 @@ static LogicalResult batchPrimitive(BatchContext &ctx) {
                                              ctx.b.getNamedAttr("size", ctx.b.getI64IntegerAttr(ctx.size))}));
   params.set(kMappedParam, ctx.b.getArrayAttr(entries));
   auto mapped = CallPrimitiveOp::create(ctx.b, types, op.getPrimitiveAttr(), ctx.operands, params.getDictionary(ctx.b.getContext()));
-  for (Value result : mapped.getResults())
-    ctx.setResult(result, Axis(0));
+  for (auto [result, axis] : llvm::zip_equal(mapped.getResults(), outAxes))
+    ctx.setResult(result, axis);
   return success();
 }
 

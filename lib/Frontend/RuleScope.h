@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The frame in which a user's rule runs.
+// Users' rules and methods as the compiler runs them. A rule runs in a frame that
+// emits where the compiler wants the operations; what it throws becomes a diagnostic
+// at the operation, and what the dialect reports inside of it is thrown through it.
 #pragma once
 
 #include "lib/Frontend/Diagnostics.h"
 #include "lib/Frontend/Request.h"
 #include "lib/Frontend/Run.h"
 
-#include <hjx/hi_type.h>
+#include <hjx/detail/flat.h>
 
 namespace hjx::detail {
 
@@ -31,5 +33,15 @@ private:
   std::optional<Frame> ownFrame;
   Frame *frame = nullptr;
 };
+
+/// Calls what may throw, without operations; what it throws becomes a diagnostic.
+llvm::LogicalResult askUser(ir::EmitError emitError, llvm::function_ref<void()> question);
+
+/// Calls a rule of `name` that emits operations at `b`.
+llvm::LogicalResult runRule(mlir::ImplicitLocOpBuilder &b, const std::string &name, llvm::function_ref<void(RuleScope &)> rule);
+
+/// Tells on stderr of a definition that was not added: static constructors must not throw, and the
+/// first of two definitions stays.
+bool reportTwice(bool isAdded, const char *kind, const std::string &name);
 
 } // namespace hjx::detail
