@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Values of hi-types: made of components and taken apart, zeros and sums.
-#include "lib/Frontend/Request.h"
+#include "lib/Frontend/RuleScope.h"
 #include "lib/Frontend/Run.h"
 
 #include <hjx/hi_type.h>
@@ -23,6 +23,7 @@ static void checkComponents(const Call &call, const hjx::Type &type, const Array
 }
 
 Array raiseFlat(const hjx::Type &type, const ArrayList &components, Where where) {
+  checkOneClass("hi-type", type.name(), where);
   checkComponents(Call("raise", where), type, components);
   auto isConcrete = [](const Array &component) { return Access::get(component)->isConcrete(); };
   if (llvm::all_of(components, isConcrete))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Types, mapping specs and places in C++ and in the IR, both ways.
+#include "lib/Frontend/RuleScope.h"
 #include "lib/Frontend/Trace.h"
 
 using namespace mlir;
@@ -69,6 +70,7 @@ static Attribute paramOf(const TypeParam &param, MLIRContext *context) {
 mlir::Type typeOf(const Aval &aval, MLIRContext *context) {
   mlir::Type type;
   if (aval.hi) {
+    checkOneClass("hi-type", aval.hi->name, Where());
     const ir::HiTypeDef *def = ir::HiRegistry::get().findType(aval.hi->name);
     if (!def)
       fail(Where(), aval.hi->name, "expected a registered hi-type, got an unknown one; known hi-types: " + ir::HiRegistry::get().typeNames(),

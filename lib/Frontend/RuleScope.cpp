@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/Frontend/RuleScope.h"
 
+#include "absl/synchronization/mutex.h"
+#include "llvm/Demangle/Demangle.h"
+
 #include <cstdio>
+#include <map>
 
 using namespace mlir;
 
@@ -63,11 +67,56 @@ LogicalResult runRule(ImplicitLocOpBuilder &b, const std::string &name, llvm::fu
                  });
 }
 
-bool reportTwice(bool isAdded, const char *kind, const std::string &name) {
-  if (!isAdded)
-    std::fprintf(stderr, "hjx: the %s '%s' is registered twice, or its name is taken by the dialect; the first one stays\n", kind,
-                 name.c_str());
-  return isAdded;
+namespace {
+struct Registration {
+  const std::type_info *user;
+  std::string clash; // "a::Q8 and b::Q8", or empty.
+};
+struct Registrations {
+  absl::Mutex mutex;
+  std::map<std::pair<std::string, std::string>, Registration> byKindAndName;
+};
+} // namespace
+
+static Registrations &registrations() {
+  static Registrations &all = *new Registrations;
+  return all;
+}
+
+/// The user's class in `UserTypeOf<a::Q8>`.
+static std::string classIn(const std::type_info &user) {
+  std::string mangled = user.name(), whole = mangled;
+  if (char *text = llvm::itaniumDemangle("_ZTS" + mangled)) { // "typeinfo name for ..."
+    whole = text;
+    std::free(text);
+  }
+  size_t begin = whole.find('<'), end = whole.rfind('>');
+  return begin < end && end != std::string::npos ? whole.substr(begin + 1, end - begin - 1) : whole;
+}
+
+bool registerClass(const char *kind, const std::string &name, const std::type_info &user, llvm::function_ref<bool()> add) {
+  Registrations &all = registrations();
+  absl::MutexLock lock(&all.mutex);
+  auto [it, isNew] = all.byKindAndName.try_emplace({kind, name}, Registration{&user, ""});
+  if (!isNew && *it->second.user == user)
+    return true;
+  if (!isNew) {
+    it->second.clash = classIn(*it->second.user) + " and " + classIn(user);
+    std::fprintf(stderr, "hjx: two classes are registered as the %s '%s': %s\n", kind, name.c_str(), it->second.clash.c_str());
+    return false;
+  }
+  if (add())
+    return true;
+  std::fprintf(stderr, "hjx: the name '%s' of a %s is taken by hjx; give '%s' another\n", name.c_str(), kind, classIn(user).c_str());
+  return false;
+}
+
+void checkOneClass(const char *kind, const std::string &name, Where where) {
+  Registrations &all = registrations();
+  absl::MutexLock lock(&all.mutex);
+  auto it = all.byKindAndName.find({kind, name});
+  if (it != all.byKindAndName.end() && !it->second.clash.empty())
+    fail(where, name, std::string("expected one class of the ") + kind + ", got two: " + it->second.clash, "give one of them another `name`");
 }
 
 } // namespace hjx::detail

@@ -11,6 +11,8 @@
 
 #include <hjx/detail/flat.h>
 
+#include <typeinfo>
+
 namespace hjx::detail {
 
 /// Makes `b` the place where functions of arrays emit, for the life of the scope.
@@ -40,8 +42,12 @@ llvm::LogicalResult askUser(ir::EmitError emitError, llvm::function_ref<void()> 
 /// Calls a rule of `name` that emits operations at `b`.
 llvm::LogicalResult runRule(mlir::ImplicitLocOpBuilder &b, const std::string &name, llvm::function_ref<void(RuleScope &)> rule);
 
-/// Tells on stderr of a definition that was not added: static constructors must not throw, and the
-/// first of two definitions stays.
-bool reportTwice(bool isAdded, const char *kind, const std::string &name);
+/// Registers the class `user` under a name by calling `add`, unless it is there: a program and its
+/// plugin may include one header. Of another class, or a name that is taken, stderr hears at once
+/// (static constructors must not throw), and every use of the name fails.
+bool registerClass(const char *kind, const std::string &name, const std::type_info &user, llvm::function_ref<bool()> add);
+
+/// Fails if two classes were registered under the name.
+void checkOneClass(const char *kind, const std::string &name, Where where);
 
 } // namespace hjx::detail

@@ -240,13 +240,15 @@ static_assert(agree(UserPrimitive::Rule::Expand, ir::PrimitiveDef::Rule::Expand)
 } // namespace
 
 bool registerPrimitive(const UserPrimitive &primitive) {
-  return reportTwice(ir::HiRegistry::get().add(std::make_unique<PrimitiveAdapter>(primitive)), "primitive", primitive.name());
+  return registerClass("primitive", primitive.name(), typeid(primitive),
+                       [&] { return ir::HiRegistry::get().add(std::make_unique<PrimitiveAdapter>(primitive)); });
 }
 
 ArrayList callPrimitiveFlat(const UserPrimitive &primitive, const Params &params, const ArrayList &operands, Where where) {
   const std::string name = primitive.name();
   if (where.line() == 0 && Frame::current()) // the line that records is better than none
     where = Frame::current()->place;
+  checkOneClass("primitive", name, where);
   OpScope op(name.c_str(), where);
   std::vector<hjx::Type> types, results;
   for (const Array &operand : operands)

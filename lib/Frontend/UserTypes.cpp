@@ -238,7 +238,8 @@ private:
 
 bool registerType(std::unique_ptr<UserType> type) {
   std::string name = type->name();
-  return reportTwice(ir::HiRegistry::get().add(std::make_unique<TypeAdapter>(std::move(type))), "type", name);
+  const UserType &user = *type;
+  return registerClass("hi-type", name, typeid(user), [&] { return ir::HiRegistry::get().add(std::make_unique<TypeAdapter>(std::move(type))); });
 }
 
 std::optional<hjx::Type> tangentTypeOf(const hjx::Type &type) {

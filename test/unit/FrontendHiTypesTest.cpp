@@ -164,4 +164,41 @@ TEST(FrontendHiTypes, RankOneMatricesAreNeverDense) {
   EXPECT_CLOSE(r, row);
 }
 
+namespace first {
+struct Twin {
+  static constexpr const char *name = "twin";
+  void hjxVisitParams(auto &&) {}
+  std::vector<Type> lo_types() const { return {Type(float32, {})}; }
+};
+struct Double {
+  static constexpr const char *name = "double";
+  static Type infer(Type x) { return x; }
+  static Array expand(Array x) { return 2 * x; }
+};
+} // namespace first
+namespace second {
+struct Twin : first::Twin {};
+struct Double {
+  static constexpr const char *name = "double";
+  static Type infer(Type x) { return x; }
+  static Array expand(Array x) { return x + x; }
+};
+} // namespace second
+
+TEST(FrontendHiTypes, TwoClassesOfOneNameAreRefusedWhereTheyAreUsed) {
+  using namespace hjx::detail;
+  for (int time = 0; time < 2; ++time) // A program and its plugin may include one header.
+    EXPECT_TRUE(registerTypeClass<first::Twin>() && registerPrimitiveClass<first::Double>());
+  (void)hjx::raise<HiValue<first::Twin>>(first::Twin(), {array(1.0f)});
+  EXPECT_CLOSE(call_primitive<first::Double>(array(1.5)), array(3.0));
+  EXPECT_FALSE(registerTypeClass<second::Twin>());
+  EXPECT_FALSE(registerPrimitiveClass<second::Double>());
+  EXPECT_HJX_ERROR(hjx::raise<HiValue<first::Twin>>(first::Twin(), {array(1.0f)}),
+                   "twin: expected one class of the hi-type, got two: (anonymous namespace)::first::Twin and (anonymous "
+                   "namespace)::second::Twin\n  help: give one of them another `name`");
+  EXPECT_HJX_ERROR(call_primitive<second::Double>(Where::current(), array(1.5)),
+                   "double: expected one class of the primitive, got two: (anonymous namespace)::first::Double and (anonymous "
+                   "namespace)::second::Double\n  help: give one of them another `name`");
+}
+
 } // namespace
