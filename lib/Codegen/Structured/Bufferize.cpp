@@ -378,7 +378,24 @@ private:
 
   /// Results that are storage of an argument come last: the others may read the argument's old
   /// value.
+  /// Copies a result of which another one is an update, before it is updated: else the search for
+  /// destinations would compute both in the buffer of the second.
+  void copyUpdatedResults() {
+    for (OpOperand &operand : returnOp->getOpOperands()) {
+      auto value = dyn_cast<OpResult>(operand.get());
+      bool inPlace = false;
+      bool isUpdated = value && llvm::any_of(returnOp.getOperands(), [&](Value other) {
+        return other != value && isUpdateOf(other, value, inPlace);
+      });
+      if (!isUpdated)
+        continue;
+      b.setInsertionPointAfter(value.getOwner());
+      operand.set(copyToNewTensor(b, value));
+    }
+  }
+
   void writeResults() {
+    copyUpdatedResults();
     b.setInsertionPoint(returnOp);
     SmallVector<Value> values(returnOp.getOperands());
     for (auto [result, value] : llvm::enumerate(values)) {

@@ -82,3 +82,30 @@ func.func @scan(%init: tensor<3xf32>, %xs: tensor<4x3xf32>) -> (tensor<3xf32>, t
   }
   return %r#0, %r#1 : tensor<3xf32>, tensor<4x3xf32>
 }
+
+// -----
+
+// A result and an update of it: two buffers, the second begins with a copy made before the update.
+// CHECK-LABEL: func.func @result_and_its_update
+// CHECK-SAME: %[[X:.*]]: memref<2xf64>, %[[NEW:.*]]: memref<2xf64> {hjx.result = 0 : i64}, %[[OLD:.*]]: memref<2xf64> {hjx.result = 1 : i64})
+// CHECK-NOT: memref.alloc
+// CHECK: linalg.generic {{.*}} ins(%[[X]] : {{.*}} outs(%[[NEW]] :
+// CHECK: linalg.generic {{.*}} ins(%[[NEW]] : {{.*}} outs(%[[OLD]] :
+// CHECK: %[[E:.*]] = memref.load %[[NEW]]
+// CHECK: memref.store %[[E]], %[[NEW]]
+// CHECK-NEXT: return
+#id = affine_map<(i) -> (i)>
+func.func @result_and_its_update(%x: tensor<2xf64>) -> (tensor<2xf64>, tensor<2xf64>) {
+  %two = arith.constant 2.0 : f64
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %e = tensor.empty() : tensor<2xf64>
+  %half = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%x : tensor<2xf64>) outs(%e : tensor<2xf64>) {
+    ^bb0(%a: f64, %o: f64):
+      %q = arith.divf %a, %two : f64
+      linalg.yield %q : f64
+  } -> tensor<2xf64>
+  %first = tensor.extract %half[%c0] : tensor<2xf64>
+  %set = tensor.insert %first into %half[%c1] : tensor<2xf64>
+  return %set, %half : tensor<2xf64>, tensor<2xf64>
+}
