@@ -24,7 +24,7 @@ DeviceBuffer::~DeviceBuffer() {
     owner->freeMemory(memory);
 }
 
-absl::StatusOr<DeviceBuffer> Device::allocate(int64_t sizeBytes) {
+absl::StatusOr<DeviceBuffer> RuntimeDevice::allocate(int64_t sizeBytes) {
   if (sizeBytes < 0)
     return absl::InvalidArgumentError(
         absl::StrCat(name(), ": expected a buffer size of at least 0, got ", sizeBytes));
@@ -40,10 +40,10 @@ absl::StatusOr<DeviceBuffer> Device::allocate(int64_t sizeBytes) {
 
 namespace {
 
-class CpuDevice : public Device {
+class CpuDevice : public RuntimeDevice {
 public:
   CpuDevice()
-      : Device({DeviceKind::Cpu, "cpu", "the processor of this machine", 0,
+      : RuntimeDevice({DeviceKind::Cpu, "cpu", "the processor of this machine", 0,
                 pageBytes(_SC_PHYS_PAGES)}) {}
 
   absl::StatusOr<int64_t> freeBytes() const override { return pageBytes(_SC_AVPHYS_PAGES); }
@@ -92,7 +92,7 @@ private:
 
 } // namespace
 
-Device &cpuDevice() {
+RuntimeDevice &cpuDevice() {
   static auto *device = new CpuDevice; // Leaked: buffers may die after statics do.
   return *device;
 }
@@ -109,11 +109,11 @@ std::vector<DeviceInfo> listDevices() {
   return devices;
 }
 
-static absl::StatusOr<Device *> openCudaDevice(int ordinal) {
+static absl::StatusOr<RuntimeDevice *> openCudaDevice(int ordinal) {
   static absl::Mutex mutex;
-  static auto *opened = new absl::flat_hash_map<int, std::unique_ptr<Device>>;
+  static auto *opened = new absl::flat_hash_map<int, std::unique_ptr<RuntimeDevice>>;
   absl::MutexLock lock(&mutex);
-  std::unique_ptr<Device> &slot = (*opened)[ordinal];
+  std::unique_ptr<RuntimeDevice> &slot = (*opened)[ordinal];
   if (!slot) {
     HJX_ASSIGN_OR_RETURN(slot, makeCudaDevice(*cuda::Driver::global(), ordinal));
   }
@@ -135,9 +135,9 @@ static std::string simulatorPath() {
 }
 
 // "sim:sm_80". The simulated device reads what it is from the environment, once a process.
-static absl::StatusOr<Device *> openSimulatedDevice(const std::string &name) {
+static absl::StatusOr<RuntimeDevice *> openSimulatedDevice(const std::string &name) {
   static absl::Mutex mutex;
-  static auto *opened = new std::unique_ptr<Device>;
+  static auto *opened = new std::unique_ptr<RuntimeDevice>;
   absl::MutexLock lock(&mutex);
   std::string chip = name.substr(4);
   if (!*opened) {
@@ -153,7 +153,7 @@ static absl::StatusOr<Device *> openSimulatedDevice(const std::string &name) {
   return opened->get();
 }
 
-absl::StatusOr<Device *> openDevice(const std::string &name) {
+absl::StatusOr<RuntimeDevice *> openDevice(const std::string &name) {
   if (name == "cpu")
     return &cpuDevice();
   if (name.rfind("sim:", 0) == 0)

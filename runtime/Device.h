@@ -2,7 +2,7 @@
 //
 // A place where programs run: memory, and the way into it and out of it.
 //
-//   HJX_ASSIGN_OR_RETURN(hjx::Device *device, hjx::openDevice("cuda:0"));
+//   HJX_ASSIGN_OR_RETURN(hjx::RuntimeDevice *device, hjx::openDevice("cuda:0"));
 //   HJX_ASSIGN_OR_RETURN(hjx::DeviceBuffer buffer, device->allocate(1 << 20));
 //   device->copyToDevice(buffer.data(), host, 1 << 20);
 //
@@ -32,7 +32,7 @@
 
 namespace hjx {
 
-class Device;
+class RuntimeDevice;
 
 enum class DeviceKind { Cpu, Cuda };
 
@@ -62,14 +62,14 @@ public:
   /// when empty.
   void *data() const { return memory; }
   int64_t sizeBytes() const { return size; }
-  Device *device() const { return owner; }
+  RuntimeDevice *device() const { return owner; }
 
 private:
-  friend class Device;
-  DeviceBuffer(Device *owner, void *memory, int64_t size)
+  friend class RuntimeDevice;
+  DeviceBuffer(RuntimeDevice *owner, void *memory, int64_t size)
       : owner(owner), memory(memory), size(size) {}
 
-  Device *owner = nullptr;
+  RuntimeDevice *owner = nullptr;
   void *memory = nullptr;
   int64_t size = 0;
 };
@@ -98,11 +98,11 @@ protected:
 };
 
 /// Threads: all functions may be called from several threads at once.
-class Device {
+class RuntimeDevice {
 public:
-  virtual ~Device() = default;
-  Device(const Device &) = delete;
-  Device &operator=(const Device &) = delete;
+  virtual ~RuntimeDevice() = default;
+  RuntimeDevice(const RuntimeDevice &) = delete;
+  RuntimeDevice &operator=(const RuntimeDevice &) = delete;
 
   const DeviceInfo &info() const { return about; }
   const std::string &name() const { return about.name; }
@@ -138,7 +138,7 @@ public:
   virtual absl::Status synchronize() = 0;
 
 protected:
-  explicit Device(DeviceInfo info) : about(std::move(info)) {}
+  explicit RuntimeDevice(DeviceInfo info) : about(std::move(info)) {}
   friend class DeviceBuffer;
   virtual absl::StatusOr<void *> allocateMemory(int64_t sizeBytes) = 0;
   virtual void freeMemory(void *memory) = 0;
@@ -148,7 +148,7 @@ private:
 };
 
 /// The processor of this process.
-Device &cpuDevice();
+RuntimeDevice &cpuDevice();
 
 /// The processor, and the CUDA devices of a machine that has any.
 std::vector<DeviceInfo> listDevices();
@@ -159,6 +159,6 @@ std::vector<DeviceInfo> listDevices();
 ///
 /// Errors: NOT_FOUND for a name of no device, with the names there are; UNAVAILABLE for CUDA
 ///         without a driver or a device, see cuda::Driver::open.
-absl::StatusOr<Device *> openDevice(const std::string &name);
+absl::StatusOr<RuntimeDevice *> openDevice(const std::string &name);
 
 } // namespace hjx

@@ -18,10 +18,10 @@ namespace hjx {
 /// Threads: may be used by several threads at once.
 class LoadedCode {
 public:
-  LoadedCode(Device &device, std::unique_ptr<DeviceModule> module)
+  LoadedCode(RuntimeDevice &device, std::unique_ptr<DeviceModule> module)
       : device(device), module(std::move(module)) {}
 
-  Device &device;
+  RuntimeDevice &device;
   const std::unique_ptr<DeviceModule> module;
 
   /// The device's copy of `data`, made at the first call.

@@ -33,7 +33,7 @@ private:
   absl::Status runOnCopies(absl::Span<const void *const> inputs, absl::Span<void *const> outputs) const {
     if (inputs.size() != code->inputs().size() || outputs.size() != code->outputs().size())
       return code->run(inputs, outputs); // It says what is wrong.
-    Device &device = code->device();
+    RuntimeDevice &device = code->device();
     std::vector<DeviceBuffer> buffers;
     auto allocate = [&](const BufferSpec &spec) -> absl::StatusOr<void *> {
       HJX_ASSIGN_OR_RETURN(DeviceBuffer buffer, device.allocate(spec.sizeBytes));

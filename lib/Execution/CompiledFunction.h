@@ -17,7 +17,7 @@ struct FunctionCompileOptions {
   Stage startFrom = Stage::Traced; ///< what the module holds already
   std::string dumpDir;             ///< gets 1-traced.mlir, 2-pure.mlir, ...
   bool profile = false;            ///< time each kernel, on the processor: DeviceExecutable::profile
-  Device *device = &cpuDevice();   ///< what it will run on
+  RuntimeDevice *device = &cpuDevice(); ///< what it will run on
 };
 
 struct CompiledFunction {

@@ -44,12 +44,12 @@ class DeviceExecutable {
 public:
   virtual ~DeviceExecutable() = default;
 
-  Device &device() const { return where; }
+  RuntimeDevice &device() const { return where; }
   const std::vector<BufferSpec> &inputs() const { return interface.inputs; }
   const std::vector<BufferSpec> &outputs() const { return interface.outputs; }
   const MemoryPlan &memoryPlan() const { return interface.plan; }
 
-  /// Runs the program once; on a GPU, asks for it: `Device` says when it happens. `inputs` and
+  /// Runs the program once; on a GPU, asks for it: `RuntimeDevice` says when it happens. `inputs` and
   /// `outputs` hold one pointer each per argument and result, to memory of the device, of the
   /// spec's size. The output of a result with an alias must be null or the argument's pointer.
   /// Outputs must not overlap inputs or each other otherwise.
@@ -65,7 +65,7 @@ public:
   virtual std::vector<KernelTime> profile() const { return {}; }
 
 protected:
-  DeviceExecutable(Device &device, ProgramInterface interface)
+  DeviceExecutable(RuntimeDevice &device, ProgramInterface interface)
       : where(device), interface(std::move(interface)) {}
 
   /// Calls the entry of the compiled code: see runtime/Abi.h.
@@ -75,7 +75,7 @@ private:
   absl::StatusOr<DeviceBuffer> takeArena() const;
   void returnArena(DeviceBuffer arena) const;
 
-  Device &where;
+  RuntimeDevice &where;
   ProgramInterface interface;
   mutable absl::Mutex mutex;
   mutable std::vector<DeviceBuffer> idleArenas ABSL_GUARDED_BY(mutex);

@@ -113,7 +113,7 @@ namespace {
 
 class GpuExecutable : public DeviceExecutable {
 public:
-  GpuExecutable(Device &device, ProgramInterface interface, std::shared_ptr<const void> code,
+  GpuExecutable(RuntimeDevice &device, ProgramInterface interface, std::shared_ptr<const void> code,
                 Entry entry, std::unique_ptr<DeviceModule> kernels)
       : DeviceExecutable(device, std::move(interface)), code(std::move(code)), entry(entry),
         loaded(device, std::move(kernels)) {}
@@ -137,7 +137,7 @@ private:
 
 } // namespace
 
-absl::StatusOr<std::unique_ptr<DeviceExecutable>> GpuProgram::load(Device &device) const {
+absl::StatusOr<std::unique_ptr<DeviceExecutable>> GpuProgram::load(RuntimeDevice &device) const {
   HJX_ASSIGN_OR_RETURN(std::unique_ptr<DeviceModule> kernels,
                        device.loadModule(ptx(), kernelNames()));
   return std::make_unique<GpuExecutable>(device, described, code, code->entry, std::move(kernels));

@@ -45,8 +45,8 @@ public:
   std::optional<int64_t> numLaunches() const { return launches; }
 
   /// Loads the kernels. The result keeps what it needs of the program; it dies before `device`.
-  /// Errors: those of Device::loadModule.
-  absl::StatusOr<std::unique_ptr<DeviceExecutable>> load(Device &device) const;
+  /// Errors: those of RuntimeDevice::loadModule.
+  absl::StatusOr<std::unique_ptr<DeviceExecutable>> load(RuntimeDevice &device) const;
 
 private:
   GpuProgram() = default;

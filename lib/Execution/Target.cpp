@@ -32,7 +32,7 @@ absl::StatusOr<Target> Target::parse(std::string_view text) {
                   "cuda runs on this machine's device, sim on a simulated one; ptx compiles for another machine's");
 }
 
-absl::StatusOr<Device *> Target::open() const {
+absl::StatusOr<RuntimeDevice *> Target::open() const {
   switch (kind) {
   case Kind::Cpu:
     return &cpuDevice();

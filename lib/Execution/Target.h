@@ -27,7 +27,7 @@ struct Target {
 
   /// Opens the device that programs for this target run on.
   /// Errors: those of openDevice; INVALID_ARGUMENT for Ptx, which has none.
-  absl::StatusOr<Device *> open() const;
+  absl::StatusOr<RuntimeDevice *> open() const;
 };
 
 /// The architectures that code is generated for, oldest first.

@@ -64,10 +64,10 @@ private:
   CUmodule module;
 };
 
-class CudaDevice : public Device {
+class CudaDevice : public RuntimeDevice {
 public:
   CudaDevice(std::shared_ptr<const Driver> driver, DeviceInfo info)
-      : Device(std::move(info)), driver(std::move(driver)) {}
+      : RuntimeDevice(std::move(info)), driver(std::move(driver)) {}
 
   ~CudaDevice() override {
     if (stream)
@@ -248,8 +248,8 @@ CudaDevice::loadModule(const std::string &code, absl::Span<const std::string> ke
 
 } // namespace
 
-absl::StatusOr<std::unique_ptr<Device>> makeCudaDevice(std::shared_ptr<const Driver> driver,
-                                                       int ordinal, const std::string &name) {
+absl::StatusOr<std::unique_ptr<RuntimeDevice>> makeCudaDevice(std::shared_ptr<const Driver> driver,
+                                                              int ordinal, const std::string &name) {
   DeviceInfo info = describeCudaDevice(*driver, ordinal);
   if (!name.empty())
     info.name = name;

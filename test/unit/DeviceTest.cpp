@@ -32,7 +32,7 @@ protected:
     *fake = FakeCuda();
   }
 
-  std::unique_ptr<Device> open() {
+  std::unique_ptr<RuntimeDevice> open() {
     auto driver = cuda::Driver::open(HJX_FAKE_CUDA);
     EXPECT_TRUE(driver.ok()) << driver.status();
     auto device = makeCudaDevice(*driver, 1);
@@ -51,7 +51,7 @@ protected:
 //===----------------------------------------------------------------------===//
 
 TEST(CpuDevice, HoldsMemoryThatTheHostReads) {
-  Device &device = cpuDevice();
+  RuntimeDevice &device = cpuDevice();
   EXPECT_EQ(device.name(), "cpu");
   EXPECT_GT(device.info().totalBytes, 0);
   EXPECT_GT(*device.freeBytes(), 0);
@@ -142,7 +142,7 @@ TEST_F(CudaDeviceTest, AreListedAndOpened) {
     names.push_back(info.name);
   EXPECT_THAT(names, ElementsAre("cpu", "cuda:0", "cuda:1"));
   EXPECT_EQ(*openDevice("cpu"), &cpuDevice());
-  Device *second = *openDevice("cuda:1");
+  RuntimeDevice *second = *openDevice("cuda:1");
   EXPECT_EQ(second->name(), "cuda:1");
   EXPECT_EQ(second->info().description, "Fake 1");
   EXPECT_EQ(second->info().computeCapability, 90);
@@ -160,7 +160,7 @@ TEST_F(CudaDeviceTest, AreListedAndOpened) {
 
 TEST_F(CudaDeviceTest, GivesBackAllThatItTook) {
   {
-    std::unique_ptr<Device> device = open();
+    std::unique_ptr<RuntimeDevice> device = open();
     DeviceBuffer buffer = *device->allocate(64);
     auto module = device->loadModule("ptx", {"add"});
     EXPECT_EQ(fake->numLive, 4) << "context, stream, memory, module";
@@ -180,7 +180,7 @@ TEST_F(CudaDeviceTest, ContextThatCannotBeMade) {
 }
 
 TEST_F(CudaDeviceTest, CopiesToTheHostWait) {
-  std::unique_ptr<Device> device = open();
+  std::unique_ptr<RuntimeDevice> device = open();
   DeviceBuffer a = *device->allocate(16), b = *device->allocate(16);
   ASSERT_TRUE(device->copyToDevice(a.data(), "hello", 5).ok());
   ASSERT_TRUE(device->copyOnDevice(b.data(), a.data(), 5).ok());
@@ -195,7 +195,7 @@ TEST_F(CudaDeviceTest, CopiesToTheHostWait) {
 }
 
 TEST_F(CudaDeviceTest, EmptyBuffersDoNotReachTheDriver) {
-  std::unique_ptr<Device> device = open();
+  std::unique_ptr<RuntimeDevice> device = open();
   DeviceBuffer empty = *device->allocate(0);
   EXPECT_NE(empty.data(), nullptr);
   EXPECT_TRUE(device->copyToDevice(empty.data(), nullptr, 0).ok());
@@ -205,7 +205,7 @@ TEST_F(CudaDeviceTest, EmptyBuffersDoNotReachTheDriver) {
 }
 
 TEST_F(CudaDeviceTest, OutOfMemorySaysHowMuch) {
-  std::unique_ptr<Device> device = open();
+  std::unique_ptr<RuntimeDevice> device = open();
   fake->failures["cuMemAlloc_v2"] = cuda::CUDA_ERROR_OUT_OF_MEMORY;
   absl::Status status = device->allocate(96 << 20).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
@@ -216,7 +216,7 @@ TEST_F(CudaDeviceTest, OutOfMemorySaysHowMuch) {
 }
 
 TEST_F(CudaDeviceTest, KernelsMayUseAllSharedMemory) {
-  std::unique_ptr<Device> device = open();
+  std::unique_ptr<RuntimeDevice> device = open();
   auto module = device->loadModule("ptx", {"scale", "add"});
   ASSERT_TRUE(module.ok()) << module.status();
   EXPECT_EQ((*module)->kernels()[0].name, "scale");
@@ -225,7 +225,7 @@ TEST_F(CudaDeviceTest, KernelsMayUseAllSharedMemory) {
 }
 
 TEST_F(CudaDeviceTest, CodeThatDoesNotLoad) {
-  std::unique_ptr<Device> device = open();
+  std::unique_ptr<RuntimeDevice> device = open();
   fake->failures["cuModuleLoadDataEx"] = 218;
   fake->jitLog = "ptxas fatal: line 3\n";
   absl::Status status = device->loadModule("ptx", {}).status();
@@ -240,7 +240,7 @@ TEST_F(CudaDeviceTest, CodeThatDoesNotLoad) {
 }
 
 TEST_F(CudaDeviceTest, CompiledCodeLaunches) {
-  std::unique_ptr<Device> device = open();
+  std::unique_ptr<RuntimeDevice> device = open();
   auto module = *device->loadModule("ptx", {"scale", "add"});
   fake->calls.clear();
   LoadedCode code(*device, std::move(module));
@@ -256,7 +256,7 @@ TEST_F(CudaDeviceTest, CompiledCodeLaunches) {
 }
 
 TEST_F(CudaDeviceTest, TheFirstErrorOfARunIsKept) {
-  std::unique_ptr<Device> device = open();
+  std::unique_ptr<RuntimeDevice> device = open();
   auto module = *device->loadModule("ptx", {"add"});
   fake->failures["cuLaunchKernel"] = 701;
   fake->calls.clear();
@@ -276,7 +276,7 @@ TEST_F(CudaDeviceTest, TheFirstErrorOfARunIsKept) {
 }
 
 TEST_F(CudaDeviceTest, ConstantsAreCopiedOnce) {
-  std::unique_ptr<Device> device = open();
+  std::unique_ptr<RuntimeDevice> device = open();
   LoadedCode code(*device, *device->loadModule("ptx", {}));
   int data[] = {1, 2, 3}, seen[3] = {};
   fake->calls.clear();
@@ -296,7 +296,7 @@ TEST_F(CudaDeviceTest, ConstantsAreCopiedOnce) {
 }
 
 TEST_F(CudaDeviceTest, KernelsThatAreNotThere) {
-  std::unique_ptr<Device> device = open();
+  std::unique_ptr<RuntimeDevice> device = open();
   auto module = *device->loadModule("ptx", {"add"});
   LoadedCode code(*device, std::move(module));
   Launcher launcher(code);
@@ -305,7 +305,7 @@ TEST_F(CudaDeviceTest, KernelsThatAreNotThere) {
 }
 
 TEST_F(CudaDeviceTest, ErrorsOfWorkShowAtTheNextWait) {
-  std::unique_ptr<Device> device = open();
+  std::unique_ptr<RuntimeDevice> device = open();
   fake->failures["cuStreamSynchronize"] = 700;
   EXPECT_THAT(messageOf(device->synchronize()),
               HasSubstr("cuda:1: running what was launched: CUDA_ERROR_FAKE (as the test asked)"));

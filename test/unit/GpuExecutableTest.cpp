@@ -81,7 +81,7 @@ protected:
 
 /// Host values in device memory.
 DeviceBuffer upload(const std::vector<float> &values) {
-  Device &device = **openDevice("cuda");
+  RuntimeDevice &device = **openDevice("cuda");
   auto sizeBytes = static_cast<int64_t>(values.size() * sizeof(float));
   DeviceBuffer buffer = *device.allocate(sizeBytes);
   EXPECT_TRUE(device.copyToDevice(buffer.data(), values.data(), sizeBytes).ok());
@@ -98,7 +98,7 @@ std::vector<float> download(const DeviceBuffer &buffer) {
 
 // The first: a later test leaves the device at fault.
 TEST(SimulatedTarget, OpensOneArchitectureAProcess) {
-  absl::StatusOr<Device *> device = Target::parse("sim:sm_80")->open();
+  absl::StatusOr<RuntimeDevice *> device = Target::parse("sim:sm_80")->open();
   ASSERT_TRUE(device.ok()) << device.status();
   EXPECT_EQ((*device)->name(), "sim:sm_80");
   EXPECT_EQ((*device)->info().computeCapability, 80);

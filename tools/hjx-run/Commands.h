@@ -43,7 +43,7 @@ public:
   absl::StatusOr<Target> target() const { return Target::parse(target_); }
   /// Opens the device to run `program` on; says on standard error, unless it is the processor, which
   /// one it is and what products of f32 are made of.
-  absl::StatusOr<Device *> openDevice(mlir::ModuleOp program) const;
+  absl::StatusOr<RuntimeDevice *> openDevice(mlir::ModuleOp program) const;
 
   /// Makes the products of `program` as precise as --matmul-precision says.
   absl::Status setMatmulPrecision(mlir::ModuleOp program) const;

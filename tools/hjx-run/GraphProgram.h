@@ -22,7 +22,7 @@ struct GraphProgramOptions {
   bool eval = true;   ///< and eval, where the graph has it
   bool logits = true; ///< and logits
   bool profile = false;
-  Device *device = &cpuDevice();
+  RuntimeDevice *device = &cpuDevice();
   std::string dumpDir; ///< gets <function>/1-traced.mlir, ...
 };
 
@@ -71,12 +71,12 @@ private:
     absl::StatusOr<std::vector<double>> read(size_t result, size_t first, size_t count) const;
   };
 
-  GraphProgram(const TrainingGraph &graph, Device &device) : graph_(graph), device_(device) {}
+  GraphProgram(const TrainingGraph &graph, RuntimeDevice &device) : graph_(graph), device_(device) {}
   absl::StatusOr<Bound> bind(const std::string &name, const GraphProgramOptions &options);
   std::vector<const Bound *> bound() const;
 
   const TrainingGraph &graph_;
-  Device &device_;
+  RuntimeDevice &device_;
   std::vector<DeviceBuffer> state_; ///< in the order of graph_.state()
   std::optional<Bound> init_, step_, eval_, logits_;
 };

@@ -27,9 +27,9 @@ StageFlags::StageFlags(cl::SubCommand &flags)
                        cl::desc("of products of f32 on a GPU: f32, or tf32 for its tensor cores; else what the graph says"),
                        cl::value_desc("type"), cl::sub(flags)) {}
 
-absl::StatusOr<Device *> StageFlags::openDevice(mlir::ModuleOp program) const {
+absl::StatusOr<RuntimeDevice *> StageFlags::openDevice(mlir::ModuleOp program) const {
   HJX_ASSIGN_OR_RETURN(Target target, this->target());
-  HJX_ASSIGN_OR_RETURN(Device * device, target.open());
+  HJX_ASSIGN_OR_RETURN(RuntimeDevice *device, target.open());
   if (device->kind() != DeviceKind::Cpu) {
     auto precision = program->getAttrOfType<mlir::StringAttr>(kMatmulPrecisionAttr);
     std::fprintf(stderr, "device: %s, %s, sm_%d, %.1f GiB; products of f32 in %s\n", device->name().c_str(),
