@@ -11,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/synchronization/mutex.h"
 
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -39,6 +40,20 @@ absl::StatusOr<DeviceBuffer> RuntimeDevice::allocate(int64_t sizeBytes) {
 //===----------------------------------------------------------------------===//
 
 namespace {
+
+struct CpuEvent : DeviceEvent {
+  std::chrono::steady_clock::time_point time = std::chrono::steady_clock::now();
+};
+
+class CpuStagingBuffer : public StagingBuffer {
+public:
+  explicit CpuStagingBuffer(Buffer buffer)
+      : StagingBuffer(buffer.data(), buffer.sizeBytes()), buffer(std::move(buffer)) {}
+  absl::Status acquire() override { return absl::OkStatus(); }
+
+private:
+  Buffer buffer;
+};
 
 class CpuDevice : public RuntimeDevice {
 public:
@@ -70,7 +85,28 @@ public:
   absl::Status launch(const Kernel &, const LaunchShape &, void **) override {
     return noKernels();
   }
+  absl::StatusOr<std::unique_ptr<LaunchGraph>>
+  record(absl::FunctionRef<absl::Status(LaunchRecorder &)>) override {
+    return noKernels();
+  }
+  absl::Status replay(const LaunchGraph &) override { return noKernels(); }
   absl::Status synchronize() override { return absl::OkStatus(); }
+
+  absl::StatusOr<std::unique_ptr<StagingBuffer>> allocateStaging(int64_t sizeBytes) override {
+    HJX_ASSIGN_OR_RETURN(Buffer buffer, Buffer::allocate(sizeBytes));
+    return std::make_unique<CpuStagingBuffer>(std::move(buffer));
+  }
+  absl::StatusOr<DeviceSpan> copyAhead(void *to, StagingBuffer &from) override {
+    DeviceSpan span{std::make_unique<CpuEvent>(), nullptr};
+    HJX_RETURN_IF_ERROR(copyOnDevice(to, from.data(), from.sizeBytes()));
+    span.end = std::make_unique<CpuEvent>();
+    return span;
+  }
+  absl::StatusOr<std::unique_ptr<DeviceEvent>> mark() override { return std::make_unique<CpuEvent>(); }
+  absl::StatusOr<int64_t> nanosecondsBetween(const DeviceEvent &from, const DeviceEvent &to) override {
+    return std::chrono::nanoseconds(static_cast<const CpuEvent &>(to).time - static_cast<const CpuEvent &>(from).time)
+        .count();
+  }
 
 protected:
   absl::StatusOr<void *> allocateMemory(int64_t sizeBytes) override {

@@ -10,7 +10,8 @@
 // calls, whatever threads they come from, and later than the call. Two calls wait:
 // `copyToHost` and `synchronize`. So memory may be freed, or given to the next
 // program, while the work that reads it is still to come, and the host runs ahead.
-// Nothing moves between host and device unless one of the copies below is called.
+// Nothing moves between host and device unless one of the copies below is called;
+// one of them, `copyAhead`, overtakes the work before it.
 //
 // The processor is a device, too (kind Cpu), whose queue is always empty: code that
 // holds its data in DeviceBuffers is the same code for both. It has no kernels: on
@@ -21,8 +22,11 @@
 // (a program has one arena and asks once).
 #pragma once
 
+#include "runtime/LaunchGraph.h"
+#include "runtime/Staging.h"
 #include "runtime/Status.h"
 
+#include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
 
 #include <cstdint>
@@ -43,6 +47,7 @@ struct DeviceInfo {
   std::string description; ///< "NVIDIA H200"
   int computeCapability = 0; ///< 10 * major + minor of a CUDA device, as in sm_90
   int64_t totalBytes = 0;
+  bool loadsCubins = false; ///< beside PTX text: not a simulated device
 };
 
 /// A span of a device's memory, freed with the object.
@@ -123,6 +128,17 @@ public:
   virtual absl::Status copyOnDevice(void *to, const void *from, int64_t sizeBytes) = 0;
   virtual absl::Status fill(void *to, uint8_t value, int64_t sizeBytes) = 0;
 
+  /// Host memory for `copyAhead`; it dies before the device.
+  virtual absl::StatusOr<std::unique_ptr<StagingBuffer>> allocateStaging(int64_t sizeBytes) = 0;
+  /// Copies all of `from` to the device beside the work asked for so far, which must not touch
+  /// `to`; work asked for later comes after the copy. Returns when it began and ended.
+  virtual absl::StatusOr<DeviceSpan> copyAhead(void *to, StagingBuffer &from) = 0;
+
+  /// The point after all work asked for so far.
+  virtual absl::StatusOr<std::unique_ptr<DeviceEvent>> mark() = 0;
+  /// Waits for both points, and returns the time from one to the other.
+  virtual absl::StatusOr<int64_t> nanosecondsBetween(const DeviceEvent &from, const DeviceEvent &to) = 0;
+
   /// Loads PTX text, or a cubin, and finds its kernels.
   ///
   /// Errors: INVALID_ARGUMENT with the device compiler's log, or for a name that the code has not;
@@ -133,6 +149,14 @@ public:
   /// Asks for a run of a kernel; `arguments` points to the value of each, and is read in the call.
   virtual absl::Status launch(const Kernel &kernel, const LaunchShape &shape,
                               void **arguments) = 0;
+
+  /// Calls `work`, and keeps the launches that it asks the recorder for, in that order, instead of
+  /// running them. Meanwhile the calling thread may ask no device for anything else.
+  /// Errors: what `work` returns; what the driver says of the launches.
+  virtual absl::StatusOr<std::unique_ptr<LaunchGraph>>
+  record(absl::FunctionRef<absl::Status(LaunchRecorder &)> work) = 0;
+  /// Asks for all launches of a graph that this device recorded.
+  virtual absl::Status replay(const LaunchGraph &graph) = 0;
 
   /// Waits for all work; an error of that work is reported here or by copyToHost.
   virtual absl::Status synchronize() = 0;

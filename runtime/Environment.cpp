@@ -4,6 +4,7 @@
 #include "runtime/Environment.h"
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 
@@ -73,10 +74,20 @@ bool hjx::explainRetraces() {
   return !value.empty() && value != "0";
 }
 
+std::string hjx::cacheFolder() {
+  if (absl::string_view folder = valueOf("HJX_CACHE_DIR"); !folder.empty())
+    return folder == "none" ? "" : std::string(folder);
+  if (absl::string_view caches = valueOf("XDG_CACHE_HOME"); !caches.empty())
+    return absl::StrCat(caches, "/hjx");
+  return valueOf("HOME").empty() ? "" : absl::StrCat(valueOf("HOME"), "/.cache/hjx");
+}
+
 std::string hjx::cudaDriverPath() {
   absl::string_view value = valueOf("HJX_CUDA_DRIVER");
   return std::string(value.empty() ? "libcuda.so.1" : value);
 }
+
+bool hjx::cudaGraphs() { return choice("HJX_CUDA_GRAPHS", {"1", "0"}) == 0; }
 
 std::string hjx::ptxasPath() { return std::string(valueOf("HJX_PTXAS")); }
 

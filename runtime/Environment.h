@@ -2,16 +2,18 @@
 //
 // Every environment variable that hjx reads, and nowhere else.
 //
-// | variable             | meaning                                        | default              |
-// |----------------------|------------------------------------------------|----------------------|
-// | HJX_BACKEND          | what runs programs: cpu or interpreter         | cpu                  |
-// | HJX_CUDA_DRIVER      | the library with CUDA's driver API             | libcuda.so.1         |
-// | HJX_EXPLAIN_RETRACES | 1: jit says why it compiles a function again   | 0                    |
-// | HJX_NUM_THREADS      | threads of the pool, the caller counted as one | processors available |
-// | HJX_PTXAS            | NVIDIA's assembler, or none                    | ptxas, where found   |
-// | HJX_PTXSIM_ARCH      | what the simulated device is: sm_80 or sm_90   | sm_80                |
-// | HJX_PTXSIM_CHECKS    | 0: it checks bounds only, twice as fast        | 1                    |
-// | HJX_PTXSIM_THREADS   | its host threads                               | HJX_NUM_THREADS      |
+// | variable             | meaning                                        | default               |
+// |----------------------|------------------------------------------------|-----------------------|
+// | HJX_BACKEND          | what runs programs: cpu or interpreter         | cpu                   |
+// | HJX_CACHE_DIR        | machine code of GPU programs, or none          | hjx in XDG_CACHE_HOME |
+// | HJX_CUDA_DRIVER      | the library with CUDA's driver API             | libcuda.so.1          |
+// | HJX_CUDA_GRAPHS      | 0: kernels are launched one by one             | 1                     |
+// | HJX_EXPLAIN_RETRACES | 1: jit says why it compiles a function again   | 0                     |
+// | HJX_NUM_THREADS      | threads of the pool, the caller counted as one | processors available  |
+// | HJX_PTXAS            | NVIDIA's assembler, or none                    | ptxas, where found    |
+// | HJX_PTXSIM_ARCH      | what the simulated device is: sm_80 or sm_90   | sm_80                 |
+// | HJX_PTXSIM_CHECKS    | 0: it checks bounds only, twice as fast        | 1                     |
+// | HJX_PTXSIM_THREADS   | its host threads                               | HJX_NUM_THREADS       |
 //
 // The same table is in docs/embedding.md; a test compares them with what is read.
 // A value that is not understood is named on standard error, and the default taken.
@@ -37,8 +39,14 @@ Backend defaultBackend();
 /// HJX_EXPLAIN_RETRACES: set, and not to 0.
 bool explainRetraces();
 
+/// HJX_CACHE_DIR; else hjx in XDG_CACHE_HOME or in ~/.cache. "" for none, or where there is no home.
+std::string cacheFolder();
+
 /// HJX_CUDA_DRIVER: a path, or a name that the system's loader finds.
 std::string cudaDriverPath();
+
+/// HJX_CUDA_GRAPHS: whether launches that repeat are replayed as a graph.
+bool cudaGraphs();
 
 /// HJX_PTXAS, or nothing.
 std::string ptxasPath();

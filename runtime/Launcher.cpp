@@ -7,11 +7,17 @@
 
 namespace hjx {
 
-absl::StatusOr<void *> LoadedCode::constant(const void *data, int64_t sizeBytes) {
+static absl::Status notInGraph(const RuntimeDevice &device, absl::string_view expected, absl::string_view got) {
+  return absl::FailedPreconditionError(absl::StrCat(device.name(), ": recording launches: expected ", expected, ", got ", got));
+}
+
+absl::StatusOr<void *> LoadedCode::constant(const void *data, int64_t sizeBytes, bool mayCopy) {
   absl::MutexLock lock(&mutex);
   auto found = constants.find(data);
   if (found != constants.end())
     return found->second.data();
+  if (!mayCopy)
+    return notInGraph(device, "a constant that is on the device already", "one to copy");
   HJX_ASSIGN_OR_RETURN(DeviceBuffer copy, device.allocate(sizeBytes));
   HJX_RETURN_IF_ERROR(device.copyToDevice(copy.data(), data, sizeBytes));
   return constants.emplace(data, std::move(copy)).first->second.data();
@@ -26,12 +32,17 @@ void Launcher::launch(int64_t kernel, const LaunchShape &shape, void **arguments
                                                   kernels.size(), ", got ", kernel));
     return;
   }
-  firstError = code.device.launch(kernels[static_cast<size_t>(kernel)], shape, arguments);
+  firstError = ask(kernels[static_cast<size_t>(kernel)], shape, arguments);
+}
+
+absl::Status Launcher::ask(const Kernel &kernel, const LaunchShape &shape, void **arguments) {
+  return recorder ? recorder->launch(kernel, shape, arguments) : code.device.launch(kernel, shape, arguments);
 }
 
 void Launcher::read(const void *from, int64_t sizeBytes, void *to) {
   if (firstError.ok())
-    firstError = code.device.copyToHost(to, from, sizeBytes);
+    firstError = recorder ? notInGraph(code.device, "launches alone", "a value for the host to read")
+                          : code.device.copyToHost(to, from, sizeBytes);
   if (!firstError.ok())
     std::memset(to, 0, static_cast<size_t>(sizeBytes));
 }
@@ -39,7 +50,7 @@ void Launcher::read(const void *from, int64_t sizeBytes, void *to) {
 void *Launcher::constant(const void *data, int64_t sizeBytes) {
   if (!firstError.ok())
     return nullptr;
-  absl::StatusOr<void *> copy = code.constant(data, sizeBytes);
+  absl::StatusOr<void *> copy = code.constant(data, sizeBytes, /*mayCopy=*/!recorder);
   firstError = copy.status();
   return copy.ok() ? *copy : nullptr;
 }

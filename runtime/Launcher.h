@@ -24,8 +24,8 @@ public:
   RuntimeDevice &device;
   const std::unique_ptr<DeviceModule> module;
 
-  /// The device's copy of `data`, made at the first call.
-  absl::StatusOr<void *> constant(const void *data, int64_t sizeBytes);
+  /// The device's copy of `data`, made at the first call unless that `mayCopy` nothing.
+  absl::StatusOr<void *> constant(const void *data, int64_t sizeBytes, bool mayCopy = true);
 
 private:
   absl::Mutex mutex;
@@ -35,7 +35,10 @@ private:
 /// Belongs to one thread.
 class Launcher {
 public:
-  explicit Launcher(LoadedCode &code) : code(code) {}
+  /// With a `recorder`, launches go there, and what a graph cannot hold is an error: to read, and to
+  /// copy a constant to the device.
+  explicit Launcher(LoadedCode &code, LaunchRecorder *recorder = nullptr) : code(code), recorder(recorder) {}
+  virtual ~Launcher() = default;
 
   void launch(int64_t kernel, const LaunchShape &shape, void **arguments);
 
@@ -48,8 +51,13 @@ public:
 
   const absl::Status &status() const { return firstError; }
 
+protected:
+  /// Asks for a run of the kernel.
+  virtual absl::Status ask(const Kernel &kernel, const LaunchShape &shape, void **arguments);
+
 private:
   LoadedCode &code;
+  LaunchRecorder *recorder;
   absl::Status firstError;
 };
 

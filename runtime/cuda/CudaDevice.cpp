@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each function makes the context current on the calling thread: threads come and
-// go, and other libraries set theirs. Errors name what was tried, and what the
-// driver calls the reason.
+// A device with two streams: one for all its work, one for copies that overtake it.
 #include "runtime/cuda/CudaDevice.h"
+
+#include "runtime/cuda/CudaContext.h"
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -39,6 +39,7 @@ DeviceInfo describeCudaDevice(const Driver &driver, int ordinal) {
   size_t total = 0;
   driver.cuDeviceTotalMem_v2(&total, device);
   info.totalBytes = static_cast<int64_t>(total);
+  info.loadsCubins = !driver.isSimulated;
   return info;
 }
 
@@ -64,14 +65,15 @@ private:
   CUmodule module;
 };
 
-class CudaDevice : public RuntimeDevice {
+class CudaDevice : public RuntimeDevice, CudaContext {
 public:
   CudaDevice(std::shared_ptr<const Driver> driver, DeviceInfo info)
-      : RuntimeDevice(std::move(info)), driver(std::move(driver)) {}
+      : RuntimeDevice(info), CudaContext{std::move(driver), info.name} {}
 
   ~CudaDevice() override {
-    if (stream)
-      driver->cuStreamDestroy_v2(stream);
+    for (CUstream one : {stream, copies})
+      if (one)
+        driver->cuStreamDestroy_v2(one);
     if (context)
       driver->cuDevicePrimaryCtxRelease_v2(device);
   }
@@ -88,12 +90,8 @@ public:
         check(driver->cuDeviceGetAttribute(
                   &maxSharedBytes, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, device),
               "asking for its shared memory"));
-    // Not the default stream: that one waits for every other stream of the process.
-    CUstream newStream = nullptr;
-    HJX_RETURN_IF_ERROR(
-        check(driver->cuStreamCreateWithPriority(&newStream, CU_STREAM_NON_BLOCKING, 0),
-              "making a stream"));
-    stream = newStream;
+    HJX_ASSIGN_OR_RETURN(stream, makeStream());
+    HJX_ASSIGN_OR_RETURN(copies, makeStream());
     return absl::OkStatus();
   }
 
@@ -147,16 +145,24 @@ public:
 
   absl::Status launch(const Kernel &kernel, const LaunchShape &shape, void **arguments) override {
     HJX_RETURN_IF_ERROR(enter());
-    CUresult result = driver->cuLaunchKernel(
-        static_cast<CUfunction>(kernel.function), shape.gridX, shape.gridY, shape.gridZ,
-        shape.blockX, shape.blockY, shape.blockZ, shape.sharedBytes, stream, arguments, nullptr);
-    if (result == CUDA_SUCCESS) // The message is for failures alone: a step has many launches.
-      return absl::OkStatus();
-    return check(result, absl::StrFormat("launching '%s' on %dx%dx%d blocks of %dx%dx%d threads "
-                                         "with %d bytes of shared memory",
-                                         kernel.name, shape.gridX, shape.gridY, shape.gridZ,
-                                         shape.blockX, shape.blockY, shape.blockZ,
-                                         shape.sharedBytes));
+    return CudaContext::launch(stream, kernel, shape, arguments);
+  }
+
+  absl::StatusOr<std::unique_ptr<LaunchGraph>>
+  record(absl::FunctionRef<absl::Status(LaunchRecorder &)> work) override {
+    return recordCudaGraph(*this, work);
+  }
+  absl::Status replay(const LaunchGraph &graph) override { return replayCudaGraph(*this, stream, graph); }
+
+  absl::StatusOr<std::unique_ptr<StagingBuffer>> allocateStaging(int64_t sizeBytes) override {
+    return allocateCudaStaging(*this, sizeBytes);
+  }
+  absl::StatusOr<DeviceSpan> copyAhead(void *to, StagingBuffer &from) override {
+    return copyAheadInCuda(*this, copies, stream, to, from);
+  }
+  absl::StatusOr<std::unique_ptr<DeviceEvent>> mark() override { return markCudaStream(*this, stream); }
+  absl::StatusOr<int64_t> nanosecondsBetween(const DeviceEvent &from, const DeviceEvent &to) override {
+    return nanosecondsBetweenCuda(*this, from, to);
   }
 
   absl::Status synchronize() override {
@@ -184,19 +190,6 @@ protected:
   }
 
 private:
-  absl::Status enter() const {
-    return check(driver->cuCtxSetCurrent(context), "entering its context");
-  }
-
-  absl::Status check(CUresult result, absl::string_view tried, absl::string_view remedy = "") const {
-    if (result == CUDA_SUCCESS)
-      return absl::OkStatus();
-    return absl::UnavailableError(
-        absl::StrCat(name(), ": ", tried, ": ", driver->describe(result), "\n  help: ",
-                     remedy.empty() ? "see the system's log (dmesg) for the driver's own words"
-                                    : remedy));
-  }
-
   absl::Status outOfMemory(CUresult result, int64_t wantedBytes) const {
     size_t free = 0, total = 0;
     driver->cuMemGetInfo_v2(&free, &total);
@@ -206,10 +199,8 @@ private:
         "\n  help: use smaller batches, or stop what else uses the device; see nvidia-smi"));
   }
 
-  std::shared_ptr<const Driver> driver;
   CUdevice device = 0;
-  CUcontext context = nullptr;
-  CUstream stream = nullptr;
+  CUstream stream = nullptr, copies = nullptr;
   int maxSharedBytes = 0;
 };
 

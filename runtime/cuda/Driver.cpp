@@ -51,6 +51,8 @@ absl::StatusOr<std::shared_ptr<const Driver>> Driver::open(const std::string &pa
   HJX_CUDA_FUNCTIONS(HJX_CUDA_FIND)
 #undef HJX_CUDA_FIND
 
+  driver->isSimulated = dlsym(library, "hjxIsSimulated") != nullptr;
+
   // The version first: it answers without a device, and an old driver is the likelier reason.
   int version = 0;
   if (driver->cuDriverGetVersion(&version) == CUDA_SUCCESS && version < kOldestVersion)

@@ -26,6 +26,9 @@ using CUcontext = struct CUctx_st *;
 using CUmodule = struct CUmod_st *;
 using CUfunction = struct CUfunc_st *;
 using CUstream = struct CUstream_st *;
+using CUevent = struct CUevent_st *;
+using CUgraph = struct CUgraph_st *;
+using CUgraphExec = struct CUgraphExec_st *;
 
 enum : CUresult { CUDA_SUCCESS = 0, CUDA_ERROR_OUT_OF_MEMORY = 2, CUDA_ERROR_NO_DEVICE = 100 };
 enum CUdevice_attribute : int {
@@ -39,6 +42,8 @@ enum CUfunction_attribute : int {
 };
 enum CUjit_option : int { CU_JIT_ERROR_LOG_BUFFER = 5, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6 };
 enum : unsigned { CU_STREAM_NON_BLOCKING = 1 };
+enum : unsigned { CU_EVENT_DEFAULT = 0 };
+enum CUstreamCaptureMode : int { CU_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1 };
 
 /// F(name, parameters) for each function.
 #define HJX_CUDA_FUNCTIONS(F)                                                                      \
@@ -72,7 +77,21 @@ enum : unsigned { CU_STREAM_NON_BLOCKING = 1 };
   F(cuMemsetD8Async, (CUdeviceptr to, unsigned char value, size_t sizeBytes, CUstream stream))     \
   F(cuStreamCreateWithPriority, (CUstream * stream, unsigned flags, int priority))                 \
   F(cuStreamDestroy_v2, (CUstream stream))                                                         \
-  F(cuStreamSynchronize, (CUstream stream))
+  F(cuStreamSynchronize, (CUstream stream))                                                        \
+  F(cuStreamWaitEvent, (CUstream stream, CUevent event, unsigned flags))                           \
+  F(cuEventCreate, (CUevent * event, unsigned flags))                                              \
+  F(cuEventRecord, (CUevent event, CUstream stream))                                               \
+  F(cuEventSynchronize, (CUevent event))                                                           \
+  F(cuEventElapsedTime, (float *milliseconds, CUevent begin, CUevent end))                         \
+  F(cuEventDestroy_v2, (CUevent event))                                                            \
+  F(cuMemHostAlloc, (void **pointer, size_t sizeBytes, unsigned flags))                            \
+  F(cuMemFreeHost, (void *pointer))                                                                \
+  F(cuStreamBeginCapture_v2, (CUstream stream, CUstreamCaptureMode mode))                          \
+  F(cuStreamEndCapture, (CUstream stream, CUgraph *graph))                                         \
+  F(cuGraphInstantiateWithFlags, (CUgraphExec *exec, CUgraph graph, unsigned long long flags))     \
+  F(cuGraphLaunch, (CUgraphExec exec, CUstream stream))                                            \
+  F(cuGraphExecDestroy, (CUgraphExec exec))                                                        \
+  F(cuGraphDestroy, (CUgraph graph))
 
 /// A driver library that was loaded and initialised. It stays loaded: drivers do not survive dlclose.
 struct Driver {
@@ -81,6 +100,7 @@ struct Driver {
 #undef HJX_CUDA_MEMBER
 
   std::string path;
+  bool isSimulated = false; ///< the devices execute PTX text, and no machine code
   int numDevices = 0; ///< 0 only after an error of `open`
 
   /// Loads `path`, checks that it is new enough, initialises it and counts the devices.

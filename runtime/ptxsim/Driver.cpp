@@ -110,6 +110,9 @@ bool driver::isStream(CUstream stream) {
   return reinterpret_cast<uintptr_t>(stream) <= 2 || state().streams.count(stream);
 }
 
+/// Tells programs that know of it that these devices take PTX text alone.
+extern "C" __attribute__((visibility("default"))) bool hjxIsSimulated() { return true; }
+
 HJX_CUDA_API cuInit(unsigned flags) {
   std::lock_guard lock(state().mutex);
 #if defined(__x86_64__)

@@ -3,7 +3,8 @@
 // Devices: the processor; and a CUDA device over a driver that records its calls.
 #include "runtime/Device.h"
 #include "runtime/Abi.h"
-#include "runtime/Launcher.h"
+#include "runtime/Replay.h"
+#include "runtime/TimedCalls.h"
 #include "runtime/cuda/CudaDevice.h"
 #include "test/unit/FakeCudaDriver.h"
 
@@ -88,6 +89,21 @@ TEST(CpuDevice, Refuses) {
   EXPECT_THAT(messageOf(cpuDevice().loadModule("", {}).status()),
               HasSubstr("cpu: expected a program for the processor"));
   EXPECT_EQ(cpuDevice().launch({}, {}, nullptr).code(), absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(cpuDevice().record([](LaunchRecorder &) { return absl::OkStatus(); }).status().code(),
+            absl::StatusCode::kUnimplemented);
+}
+
+TEST(CpuDevice, CopiesAhead) {
+  RuntimeDevice &device = cpuDevice();
+  DeviceBuffer a = *device.allocate(6);
+  std::unique_ptr<StagingBuffer> staging = *device.allocateStaging(6);
+  ASSERT_TRUE(staging->acquire().ok());
+  std::memcpy(staging->data(), "ahead", 6);
+  absl::StatusOr<DeviceSpan> span = device.copyAhead(a.data(), *staging);
+  ASSERT_TRUE(span.ok()) << span.status();
+  EXPECT_STREQ(static_cast<const char *>(a.data()), "ahead");
+  EXPECT_GE(*device.nanosecondsBetween(*span->begin, *span->end), 0);
+  EXPECT_GE(*device.nanosecondsBetween(*span->end, **device.mark()), 0);
 }
 
 //===----------------------------------------------------------------------===//
@@ -163,7 +179,7 @@ TEST_F(CudaDeviceTest, GivesBackAllThatItTook) {
     std::unique_ptr<RuntimeDevice> device = open();
     DeviceBuffer buffer = *device->allocate(64);
     auto module = device->loadModule("ptx", {"add"});
-    EXPECT_EQ(fake->numLive, 4) << "context, stream, memory, module";
+    EXPECT_EQ(fake->numLive, 5) << "context, two streams, memory, module";
   }
   EXPECT_EQ(fake->numLive, 0);
 }
@@ -236,7 +252,7 @@ TEST_F(CudaDeviceTest, CodeThatDoesNotLoad) {
   fake->failures.clear();
   EXPECT_THAT(messageOf(device->loadModule("ptx", {"sub"}).status()),
               HasSubstr("device code has no kernel 'sub'"));
-  EXPECT_EQ(fake->numLive, 2) << "the module is unloaded";
+  EXPECT_EQ(fake->numLive, 3) << "the module is unloaded";
 }
 
 TEST_F(CudaDeviceTest, CompiledCodeLaunches) {
@@ -309,4 +325,226 @@ TEST_F(CudaDeviceTest, ErrorsOfWorkShowAtTheNextWait) {
   fake->failures["cuStreamSynchronize"] = 700;
   EXPECT_THAT(messageOf(device->synchronize()),
               HasSubstr("cuda:1: running what was launched: CUDA_ERROR_FAKE (as the test asked)"));
+}
+
+//===----------------------------------------------------------------------===//
+// Copies ahead, and time
+//===----------------------------------------------------------------------===//
+
+TEST_F(CudaDeviceTest, CopiesAheadOfItsWork) {
+  {
+    std::unique_ptr<RuntimeDevice> device = open();
+    DeviceBuffer a = *device->allocate(6);
+    std::unique_ptr<StagingBuffer> staging = *device->allocateStaging(6);
+    ASSERT_TRUE(staging->acquire().ok());
+    std::memcpy(staging->data(), "ahead", 6);
+    fake->calls.clear();
+    absl::StatusOr<DeviceSpan> span = device->copyAhead(a.data(), *staging);
+    ASSERT_TRUE(span.ok()) << span.status();
+    EXPECT_THAT(fake->calls, ElementsAre("cuEventRecord", "cuMemcpyHtoDAsync_v2 6", "cuEventRecord",
+                                         "cuStreamWaitEvent", "cuEventRecord"))
+        << "the host does not wait";
+    EXPECT_EQ(*device->nanosecondsBetween(*span->begin, *span->end), 1500000);
+    EXPECT_STREQ(static_cast<const char *>(a.data()), "ahead");
+    fake->calls.clear();
+    ASSERT_TRUE(staging->acquire().ok());
+    EXPECT_THAT(fake->calls, ElementsAre("cuEventSynchronize"));
+  }
+  EXPECT_EQ(fake->numLive, 0);
+}
+
+TEST_F(CudaDeviceTest, StagingThatCannotBeLocked) {
+  std::unique_ptr<RuntimeDevice> device = open();
+  EXPECT_THAT(messageOf(device->allocateStaging(-1).status()),
+              HasSubstr("cuda:1: expected a staging buffer of at least 0 bytes, got -1"));
+  fake->failures["cuMemHostAlloc"] = 2;
+  EXPECT_THAT(messageOf(device->allocateStaging(64).status()),
+              AllOf(HasSubstr("cuda:1: locking 64 bytes of the host's memory for copies: "),
+                    HasSubstr("help: the limit of locked memory may be too low")));
+  fake->failures = {{"cuEventRecord", 1}};
+  EXPECT_THAT(messageOf(device->mark().status()), HasSubstr("cuda:1: recording an event: "));
+}
+
+//===----------------------------------------------------------------------===//
+// Replay
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class ReplayTest : public CudaDeviceTest {
+protected:
+  /// Host code of two launches, called with `pointers`.
+  absl::Status call(ReplayedCalls &calls, std::vector<void *> pointers) {
+    fake->calls.clear();
+    return calls.run(pointers, [&](Launcher &launcher) {
+      ++numRuns;
+      if (reads) {
+        int condition = 1;
+        launcher.read(&value, sizeof value, &condition);
+      }
+      if (constant)
+        launcher.constant(constant, sizeof *constant);
+      launcher.launch(0, {3, 1, 1, 64}, arguments);
+      launcher.launch(1, {3, 1, 1, 64}, arguments);
+    });
+  }
+  int value = 42, numRuns = 0;
+  const int *constant = nullptr;
+  bool reads = false;
+  void *arguments[1] = {&value};
+};
+
+constexpr const char *kFirst = "cuLaunchKernel 1 3 1 1 64 1 1 0 42", *kSecond = "cuLaunchKernel 2 3 1 1 64 1 1 0 42";
+
+} // namespace
+
+TEST_F(ReplayTest, LaunchesThenRecordsThenReplays) {
+  std::unique_ptr<RuntimeDevice> device = open();
+  LoadedCode code(*device, *device->loadModule("ptx", {"add", "scale"}));
+  ReplayedCalls calls(code);
+  int a = 0, b = 0;
+  ASSERT_TRUE(call(calls, {&a, &b}).ok());
+  EXPECT_THAT(fake->calls, ElementsAre(kFirst, kSecond));
+  ASSERT_TRUE(call(calls, {&a, &b}).ok());
+  EXPECT_THAT(fake->calls,
+              ElementsAre("cuStreamCreateWithPriority 1", "cuStreamBeginCapture_v2 1", kFirst, kSecond,
+                          "cuStreamEndCapture", "cuGraphInstantiateWithFlags", "cuStreamDestroy_v2", "cuGraphLaunch"));
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(call(calls, {&a, &b}).ok());
+    EXPECT_THAT(fake->calls, ElementsAre("cuGraphLaunch"));
+  }
+  EXPECT_EQ(numRuns, 2) << "the host code does not run for a replay";
+
+  ASSERT_TRUE(call(calls, {&b, &a}).ok());
+  EXPECT_THAT(fake->calls, ElementsAre(kFirst, kSecond)) << "other pointers are another call";
+  ASSERT_TRUE(call(calls, {&b, &a}).ok());
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(call(calls, {&a, &b}).ok());
+    EXPECT_THAT(fake->calls, ElementsAre("cuGraphLaunch")) << "two sets of pointers take turns";
+    ASSERT_TRUE(call(calls, {&b, &a}).ok());
+    EXPECT_THAT(fake->calls, ElementsAre("cuGraphLaunch"));
+  }
+}
+
+TEST_F(ReplayTest, RemembersTheLastCalls) {
+  {
+    std::unique_ptr<RuntimeDevice> device = open();
+    LoadedCode code(*device, *device->loadModule("ptx", {"add", "scale"}));
+    ReplayedCalls calls(code);
+    std::vector<int> places(100);
+    for (int &place : places)
+      for (int i = 0; i < 2; ++i)
+        ASSERT_TRUE(call(calls, {&place}).ok());
+    EXPECT_LE(fake->numLive, 4 + 8) << "graphs of pointers that come no more are given back";
+    ASSERT_TRUE(call(calls, {&places[0]}).ok());
+    EXPECT_THAT(fake->calls, ElementsAre(kFirst, kSecond));
+  }
+  EXPECT_EQ(fake->numLive, 0);
+}
+
+TEST_F(ReplayTest, ConstantsAreCopiedBeforeTheRecording) {
+  std::unique_ptr<RuntimeDevice> device = open();
+  LoadedCode code(*device, *device->loadModule("ptx", {"add", "scale"}));
+  ReplayedCalls calls(code);
+  int a = 0, number = 7;
+  constant = &number;
+  ASSERT_TRUE(call(calls, {&a}).ok());
+  EXPECT_EQ(fake->calls.front(), "cuMemAlloc_v2 4");
+  ASSERT_TRUE(call(calls, {&a}).ok());
+  EXPECT_THAT(fake->calls, testing::Not(testing::Contains(HasSubstr("cuMem"))));
+  EXPECT_EQ(fake->calls.back(), "cuGraphLaunch");
+}
+
+// What cannot be recorded is launched one by one, now and later.
+TEST_F(ReplayTest, GivesUpCleanly) {
+  std::unique_ptr<RuntimeDevice> device = open();
+  LoadedCode code(*device, *device->loadModule("ptx", {"add", "scale"}));
+  int a = 0;
+  {
+    ReplayedCalls calls(code);
+    reads = true;
+    for (int i = 0; i < 4; ++i) {
+      ASSERT_TRUE(call(calls, {&a}).ok());
+      EXPECT_EQ(fake->calls.back(), kSecond);
+      EXPECT_EQ(std::count(fake->calls.begin(), fake->calls.end(), "cuStreamBeginCapture_v2 1"), i == 1);
+    }
+    reads = false;
+  }
+  for (const char *failing : {"cuStreamBeginCapture_v2", "cuStreamEndCapture", "cuGraphInstantiateWithFlags"}) {
+    ReplayedCalls calls(code);
+    fake->failures = {{failing, 900}};
+    for (int i = 0; i < 3; ++i) {
+      ASSERT_TRUE(call(calls, {&a}).ok());
+      EXPECT_EQ(fake->calls.back(), kSecond);
+    }
+    fake->failures.clear();
+  }
+  int live = fake->numLive;
+  Launcher recording(code, reinterpret_cast<LaunchRecorder *>(&a)); // Never asked for a launch.
+  reads = true;
+  int seen = 1;
+  recording.read(&value, sizeof value, &seen);
+  EXPECT_EQ(messageOf(recording.status()),
+            "cuda:1: recording launches: expected launches alone, got a value for the host to read");
+  EXPECT_THAT(messageOf(code.constant(&seen, 4, /*mayCopy=*/false).status()),
+              HasSubstr("expected a constant that is on the device already, got one to copy"));
+  EXPECT_EQ(fake->numLive, live);
+}
+
+TEST_F(ReplayTest, ReportsAReplayThatFails) {
+  std::unique_ptr<RuntimeDevice> device = open();
+  LoadedCode code(*device, *device->loadModule("ptx", {"add", "scale"}));
+  ReplayedCalls calls(code);
+  int a = 0;
+  for (int i = 0; i < 2; ++i)
+    ASSERT_TRUE(call(calls, {&a}).ok());
+  fake->failures["cuGraphLaunch"] = 719;
+  EXPECT_THAT(messageOf(call(calls, {&a})), HasSubstr("cuda:1: replaying a graph of launches: CUDA_ERROR_FAKE"));
+}
+
+//===----------------------------------------------------------------------===//
+// Time
+//===----------------------------------------------------------------------===//
+
+TEST_F(ReplayTest, TimesKernels) {
+  std::unique_ptr<RuntimeDevice> device = open();
+  LoadedCode code(*device, *device->loadModule("ptx", {"add", "scale"}));
+  Trace trace;
+  TimedCalls calls(code, &trace);
+  for (int i = 0; i < 3; ++i) {
+    fake->calls.clear();
+    ASSERT_TRUE(calls.run([&](Launcher &launcher) {
+                       for (int kernel : {0, 1, 1})
+                         launcher.launch(kernel, {3, 1, 1, 64}, arguments);
+                     }).ok());
+  }
+  EXPECT_EQ(fake->calls.back(), "cuEventRecord") << "the host does not wait for what it has launched";
+  absl::StatusOr<std::vector<KernelTime>> times = calls.times();
+  ASSERT_TRUE(times.ok()) << times.status();
+  ASSERT_EQ(times->size(), 2u);
+  EXPECT_EQ((*times)[0].name, "scale");
+  EXPECT_EQ((*times)[0].numCalls, 6);
+  EXPECT_EQ((*times)[0].timeNs, 6 * 1500000) << "1.5 ms between any two events";
+  EXPECT_EQ((*times)[1].numCalls, 3);
+  EXPECT_THAT(trace.json(), AllOf(HasSubstr(R"("name":"thread_name","args":{"name":"cuda:1 kernels"})"),
+                                  HasSubstr(R"("name":"scale","ts":)")));
+  fake->failures["cuEventElapsedTime"] = 700;
+  ASSERT_TRUE(calls.run([&](Launcher &launcher) { launcher.launch(0, {3, 1, 1, 64}, arguments); }).ok());
+  EXPECT_THAT(messageOf(calls.times().status()), HasSubstr("cuda:1: asking for the time between two events: "));
+}
+
+TEST(Trace, IsJson) {
+  Trace trace;
+  EXPECT_EQ(trace.json(), "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n]}\n");
+  trace.add("host", "a \"b\" \\ \n", 5000, 1500);
+  trace.add("device", "c", 4000, 1);
+  trace.add("host", "d", 9000, 0);
+  EXPECT_EQ(trace.json(), R"({"displayTimeUnit":"ns","traceEvents":[
+{"ph":"M","pid":1,"tid":1,"name":"thread_name","args":{"name":"host"}},
+{"ph":"M","pid":1,"tid":2,"name":"thread_name","args":{"name":"device"}},
+{"ph":"X","pid":1,"tid":1,"name":"a \"b\" \\ \u000a","ts":1.000,"dur":1.500},
+{"ph":"X","pid":1,"tid":2,"name":"c","ts":0.000,"dur":0.001},
+{"ph":"X","pid":1,"tid":1,"name":"d","ts":5.000,"dur":0.000}
+]}
+)");
 }

@@ -178,3 +178,61 @@ CUresult cuStreamDestroy_v2(CUstream) {
   return record("cuStreamDestroy_v2");
 }
 CUresult cuStreamSynchronize(CUstream) { return record("cuStreamSynchronize"); }
+CUresult cuStreamWaitEvent(CUstream, CUevent, unsigned) { return record("cuStreamWaitEvent"); }
+CUresult cuEventCreate(CUevent *event, unsigned) {
+  *event = handle<CUevent>(3);
+  CUresult result = failure("cuEventCreate");
+  fakeCuda()->numLive += result == CUDA_SUCCESS;
+  return result;
+}
+CUresult cuEventRecord(CUevent, CUstream) { return record("cuEventRecord"); }
+CUresult cuEventSynchronize(CUevent) { return record("cuEventSynchronize"); }
+CUresult cuEventElapsedTime(float *milliseconds, CUevent, CUevent) {
+  *milliseconds = 1.5f;
+  return failure("cuEventElapsedTime");
+}
+CUresult cuEventDestroy_v2(CUevent) {
+  --fakeCuda()->numLive;
+  return CUDA_SUCCESS;
+}
+CUresult cuMemHostAlloc(void **pointer, size_t sizeBytes, unsigned) {
+  CUresult result = record("cuMemHostAlloc", sizeBytes);
+  if (result != CUDA_SUCCESS)
+    return result;
+  *pointer = std::malloc(sizeBytes);
+  ++fakeCuda()->numLive;
+  return CUDA_SUCCESS;
+}
+CUresult cuMemFreeHost(void *pointer) {
+  std::free(pointer);
+  --fakeCuda()->numLive;
+  return CUDA_SUCCESS;
+}
+CUresult cuStreamBeginCapture_v2(CUstream, CUstreamCaptureMode mode) {
+  return record("cuStreamBeginCapture_v2", static_cast<int>(mode));
+}
+CUresult cuStreamEndCapture(CUstream, CUgraph *graph) {
+  CUresult result = record("cuStreamEndCapture");
+  if (result != CUDA_SUCCESS)
+    return result;
+  *graph = handle<CUgraph>(11);
+  ++fakeCuda()->numLive;
+  return CUDA_SUCCESS;
+}
+CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph, unsigned long long) {
+  CUresult result = record("cuGraphInstantiateWithFlags");
+  if (result != CUDA_SUCCESS)
+    return result;
+  *exec = handle<CUgraphExec>(12);
+  ++fakeCuda()->numLive;
+  return CUDA_SUCCESS;
+}
+CUresult cuGraphLaunch(CUgraphExec, CUstream) { return record("cuGraphLaunch"); }
+CUresult cuGraphExecDestroy(CUgraphExec) {
+  --fakeCuda()->numLive;
+  return CUDA_SUCCESS;
+}
+CUresult cuGraphDestroy(CUgraph) {
+  --fakeCuda()->numLive;
+  return CUDA_SUCCESS;
+}

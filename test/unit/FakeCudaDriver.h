@@ -17,7 +17,7 @@ struct FakeCuda {
   std::set<std::string> kernels = {"add", "scale"};
 
   std::vector<std::string> calls; ///< "cuMemAlloc_v2 64", without the questions
-  int numLive = 0;                ///< allocations, modules, streams and contexts
+  int numLive = 0;                ///< allocations, modules, streams, events, graphs and contexts
 };
 
 /// The state of the loaded library: dlsym(.., "fakeCuda").
