@@ -57,6 +57,7 @@ Config readConfig(const std::string &path) {
   read("positions", config.positions);
   read("ffn", config.ffn);
   read("target", config.target);
+  read("dtype", config.dtype);
   read("batch_size", config.batch_size);
   read("accumulation_steps", config.accumulation_steps);
   read("steps", config.steps);
@@ -81,6 +82,9 @@ Config readConfig(const std::string &path) {
          "choose heads that divide the width");
   if (config.target != "next" && config.target != "same")
     fail(path, "target: expected \"next\" or \"same\", got \"" + config.target + "\"", "\"next\" predicts the following token");
+  if (config.dtype != "float32" && config.dtype != "bfloat16")
+    fail(path, "dtype: expected \"float32\" or \"bfloat16\", got \"" + config.dtype + "\"",
+         "parameters are float32 with either; it is what products are computed in");
   if (!(config.drop_rate >= 0 && config.drop_rate < 1))
     fail(path, "drop_rate: expected 0 <= rate < 1", "0 keeps everything");
   return config;

@@ -26,35 +26,39 @@ private:
   int64_t site = 0;
 };
 
+/// A layer as it takes part in the computation. Derivatives with respect to `layer` are of its own type again.
+inline nn::Linear as(const nn::Linear &layer, hjx::DType type) { return {layer.kernel.astype(type), layer.bias.astype(type)}; }
+
 inline Array normalised(const std::optional<nn::LayerNorm> &norm, const Array &x) {
   return norm ? nn::layer_norm(*norm, x) : x;
 }
 
 /// The head is the embedding.
-inline Array head(const Array &h, const Array &wte) { return matmul(h, wte.T()); }
+inline Array head(const Array &h, const Array &wte) { return matmul(h, wte.astype(h.dtype()).T()); }
 inline Array head(const Array &h, const hjx::Quantized &wte) { return matmul_transposed(h, wte); }
 
-/// tokens [rows, length] -> logits; P is Params, or one with other matrices.
+/// tokens [rows, length] -> logits in float32; P is Params, or one with other matrices.
 template <typename P>
 Array forward(const P &params, const Array &tokens, const Config &config, const std::optional<Array> &dropoutKey = {}) {
   using nn::linear;
   Dropout dropout(config.drop_rate, dropoutKey);
+  const hjx::DType type = computeType(config);
   Array h = take(params.wte, tokens);
   if (params.wpe)
     h = h + *params.wpe;
-  h = dropout(h);
+  h = dropout(h.astype(type)); // The table's gradient is summed in the table's type.
   auto join = [&](const Array &branch) { return config.shortcut ? h + branch : branch; };
   for (const auto &block : params.blocks) {
     if (block.attn_qkv) {
-      Array qkv = linear(*block.attn_qkv, normalised(block.ln_1, h));
-      h = join(dropout(linear(*block.attn_out, nn::causal_self_attention(qkv, config.n_heads))));
+      Array qkv = linear(as(*block.attn_qkv, type), normalised(block.ln_1, h));
+      h = join(dropout(linear(as(*block.attn_out, type), nn::causal_self_attention(qkv, config.n_heads))));
     }
     if (block.ffn_in) {
-      Array hidden = hjx::gelu(linear(*block.ffn_in, normalised(block.ln_2, h)));
-      h = join(dropout(linear(*block.ffn_out, hidden)));
+      Array hidden = hjx::gelu(linear(as(*block.ffn_in, type), normalised(block.ln_2, h)));
+      h = join(dropout(linear(as(*block.ffn_out, type), hidden)));
     }
   }
-  return head(normalised(params.ln_f, h), params.wte);
+  return head(normalised(params.ln_f, h), params.wte).astype(hjx::float32);
 }
 
 } // namespace gpt2

@@ -5,6 +5,8 @@
 
 namespace gpt2 {
 
+hjx::DType computeType(const Config &config) { return config.dtype == "bfloat16" ? hjx::bfloat16 : hjx::float32; }
+
 Params init(const Array &key, const Config &config) {
   int64_t layers = config.n_layers, width = config.emb_dim;
   Array keys = hjx::random::split(key, {2 + 4 * layers});

@@ -25,11 +25,16 @@ struct Config {
   // The ladder.
   bool layer_norm = true, attention = true, shortcut = true, positions = true, ffn = true;
   std::string target = "next"; ///< or "same"
+  /// What is computed in: parameters, their gradients as the optimizer sees them and its state are float32 with either.
+  std::string dtype = "float32"; ///< or "bfloat16"
   // Training.
   int64_t batch_size = 8, accumulation_steps = 1, steps = 2000, warmup_steps = 100;
   double learning_rate = 2e-3, final_lr_fraction = 0.05, beta1 = 0.9, beta2 = 0.95, weight_decay = 0.1, clip_norm = 1;
   std::string text; ///< the JSON itself, kept in checkpoints
 };
+
+/// config.dtype as a type.
+hjx::DType computeType(const Config &config);
 
 /// Reads a JSON file. Exits with a message that names the key on unknown keys, wrong types and
 /// sizes that do not go together.

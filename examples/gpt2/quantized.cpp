@@ -7,6 +7,7 @@ namespace gpt2 {
 
 using hjx::Quantized;
 
+static const QuantizedLinear &as(const QuantizedLinear &layer, hjx::DType) { return layer; }
 static Array linear(const QuantizedLinear &layer, const Array &x) { return matmul(x, layer.kernel) + layer.bias; }
 
 QuantizedParams quantized(const Params &params, const std::string &format) {
@@ -23,7 +24,11 @@ QuantizedParams quantized(const Params &params, const std::string &format) {
   return result;
 }
 
-Array logits(const QuantizedParams &params, const Array &tokens, const Config &config) { return forward(params, tokens, config); }
+Array logits(const QuantizedParams &params, const Array &tokens, const Config &config) {
+  Config inFloat = config;
+  inFloat.dtype = "float32";
+  return forward(params, tokens, inFloat);
+}
 
 Array loss(const QuantizedParams &params, const Array &inputs, const Array &targets, const Config &config) {
   const Array &wanted = config.target == "same" ? inputs : targets;

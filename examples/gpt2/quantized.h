@@ -35,7 +35,7 @@ HJX_TREE(QuantizedParams, wte, wpe, blocks, ln_f)
 /// The matrices in `format`, "int8" or "int4"; the latter with a scale for each 32 numbers.
 QuantizedParams quantized(const Params &params, const std::string &format);
 
-/// As those of the float model.
+/// As those of the float model, in float32 whatever the configuration's dtype.
 hjx::Array logits(const QuantizedParams &params, const hjx::Array &tokens, const Config &config);
 hjx::Array loss(const QuantizedParams &params, const hjx::Array &inputs, const hjx::Array &targets, const Config &config);
 

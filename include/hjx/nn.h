@@ -42,7 +42,8 @@ HJX_TREE(LayerNorm, scale, bias)
 HJX_API LayerNorm layer_norm_init(int64_t features, Where where = Where::current());
 
 /// Returns (x - mean) / sqrt(var + epsilon) * scale + bias over the last axis; the
-/// variance is the biased one. (Ba et al. 2016; flax's default epsilon is 1e-6.)
+/// variance is the biased one. (Ba et al. 2016; flax's default epsilon is 1e-6.) Computed in
+/// float32 for 16-bit x; the result has x's type then.
 HJX_API Array layer_norm(const LayerNorm &layer, ArrayLike x, double epsilon = 1e-5);
 
 //===----------------------------------------------------------------------===//
@@ -53,7 +54,8 @@ HJX_API Array layer_norm(const LayerNorm &layer, ArrayLike x, double epsilon = 1
 ///
 /// Shapes: q, k, v and the result are [..., T, d].
 /// Source: Vaswani et al. 2017. Hidden scores are -1e10, as in OpenAI's GPT-2:
-///         finite, so that a masked row is never NaN.
+///         finite, so that a masked row is never NaN. Of 16-bit q and k, scores and softmax are
+///         in float32, as in jax.nn.dot_product_attention.
 HJX_API Array causal_attention(ArrayLike q, ArrayLike k, ArrayLike v);
 
 /// Multi-head attention of a sequence with itself.

@@ -9,6 +9,10 @@ namespace hjx::nn {
 
 using detail::composite;
 
+/// Sums and exponentials of 16-bit numbers are taken in float32.
+static bool is16Bit(const Array &x) { return x.dtype() == float16 || x.dtype() == bfloat16; }
+static Array widened(const Array &x) { return is16Bit(x) ? x.astype(float32) : x; }
+
 Linear linear_init(const Array &key, int64_t in, int64_t out, double stddev, Where place) {
   return {composite("nn::linear_init", place, [&] { return random::normal(key, {in, out}) * stddev; }), zeros({out}, float32, place)};
 }
@@ -23,9 +27,11 @@ LayerNorm layer_norm_init(int64_t features, Where place) {
 
 Array layer_norm(const LayerNorm &layer, ArrayLike x, double epsilon) {
   return composite("nn::layer_norm", x.where, [&] {
-    Array centred = x - mean(x, -1, keepdims);
+    Array values = widened(x.array);
+    Array centred = values - mean(values, -1, keepdims);
     Array variance = mean(square(centred), -1, keepdims);
-    return centred * rsqrt(variance + epsilon) * layer.scale + layer.bias;
+    Array y = centred * rsqrt(variance + epsilon) * layer.scale + layer.bias;
+    return is16Bit(x.array) ? y.astype(x.array.dtype()) : y;
   });
 }
 
@@ -41,9 +47,13 @@ Array causal_attention(ArrayLike q, ArrayLike k, ArrayLike v) {
     checkAxes("nn::causal_attention", x, 2, "[..., T, d]");
   return composite("nn::causal_attention", q.where, [&] {
     int64_t length = q.array.shape(-2), width = q.array.shape(-1);
-    Array scores = matmul(q, swapaxes(k, -1, -2)) * (1.0 / std::sqrt(static_cast<double>(width)));
+    std::optional<DType> sums;
+    if (is16Bit(q.array) && q.array.dtype() == k.array.dtype())
+      sums = float32;
+    Array scores = matmul(q, swapaxes(k, -1, -2), sums) * (1.0 / std::sqrt(static_cast<double>(width)));
     Array row = iota({length, length}, 0), column = iota({length, length}, 1);
-    return matmul(softmax(where(column <= row, scores, -1e10)), v);
+    Array weights = softmax(where(column <= row, scores, -1e10));
+    return matmul(sums ? weights.astype(q.array.dtype()) : weights, v);
   });
 }
 
@@ -94,8 +104,7 @@ Array softmax_cross_entropy(ArrayLike logits, ArrayLike labels) {
                     to_string(labels.array.shape()),
                 "give one class number for each row of logits", logits.where);
   return composite("nn::softmax_cross_entropy", logits.where, [&] {
-    if (scores.dtype() == float16 || scores.dtype() == bfloat16)
-      scores = scores.astype(float32);
+    scores = widened(scores);
     Array chosen = squeeze(take_along_axis(scores, expand_dims(labels, -1), -1), -1);
     return logsumexp(scores, -1) - chosen;
   });

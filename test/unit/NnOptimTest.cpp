@@ -57,6 +57,26 @@ TEST(Nn, DropoutKeepsTheMeanAndIsAFunctionOfTheKey) {
   EXPECT_THROW(nn::dropout(x, 1.0, key), Error);
 }
 
+// What they return differs from float32's by the roundings of operands and result, 2^-9 each, however long the sums are.
+TEST(Nn, SixteenBitValuesAreSummedInFloat32) {
+  constexpr int64_t kLength = 512;
+  Array x = 100 + random::normal(random::key(1), {4, kLength});
+  Array narrow = x.astype(bfloat16);
+  nn::LayerNorm layer = nn::layer_norm_init(kLength);
+  Array y = nn::layer_norm(layer, narrow);
+  EXPECT_EQ(y.dtype(), bfloat16);
+  Array difference = y.astype(float32) - nn::layer_norm(layer, narrow.astype(float32));
+  EXPECT_LT(max(abs(difference)).item<float>(), 4 * 0x1p-9);
+
+  // Positions look alike, so that a row's weights are many and small.
+  Array q = random::normal(random::key(2), {kLength, 16}).astype(bfloat16) * 0.01;
+  Array v = narrow[0].reshape({kLength, 1}) * ones({1, 16}, bfloat16);
+  Array mixed = nn::causal_attention(q, q, v);
+  EXPECT_EQ(mixed.dtype(), bfloat16);
+  Array wide = nn::causal_attention(q.astype(float32), q.astype(float32), v.astype(float32));
+  EXPECT_LT(max(abs(mixed.astype(float32) / wide - 1)).item<float>(), 2 * 0x1p-8);
+}
+
 /// One parameter, gradients one after the other.
 static std::vector<double> runAdamW(double parameter, const std::vector<double> &grads) {
   Array p = array(parameter);

@@ -3,6 +3,7 @@
 // --target, --start-from, --stop-after and --dump-dir, the same for every command.
 #include "tools/hjx-run/Commands.h"
 
+#include "dialects/hjx/Hjx.h"
 #include "lib/Codegen/Structured/ProductTypes.h"
 #include "lib/Data/Status.h"
 #include "runtime/Environment.h"
@@ -10,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 
 #include <cstdio>
+#include <set>
 
 namespace hjx {
 
@@ -27,17 +29,34 @@ StageFlags::StageFlags(cl::SubCommand &flags)
                        cl::desc("of products of f32 on a GPU: f32, or tf32 for its tensor cores; else what the graph says"),
                        cl::value_desc("type"), cl::sub(flags)) {}
 
+/// What products of floats are computed in: "bf16 with sums in f32, f32 in tf32". Only the first stages know products;
+/// of a program at a later one it says what f32 would be computed in.
+static std::string describeProducts(mlir::ModuleOp program) {
+  auto precision = program->getAttrOfType<mlir::StringAttr>(kMatmulPrecisionAttr);
+  std::set<std::string> types;
+  program->walk([&](ir::DotGeneralOp op) {
+    mlir::Type type = mlir::getElementTypeOrSelf(op.getLhs().getType());
+    if (type.isF32())
+      types.insert("f32 in " + (precision ? precision.str() : "f32"));
+    else if (type.isF64())
+      types.insert("f64 in f64");
+    else if (mlir::isa<mlir::FloatType>(type))
+      types.insert(type.isBF16() ? "bf16 with sums in f32" : "f16 with sums in f32");
+  });
+  return types.empty() ? "f32 in " + (precision ? precision.str() : "f32") : llvm::join(types, ", ");
+}
+
 absl::StatusOr<RuntimeDevice *> StageFlags::openDevice(mlir::ModuleOp program) const {
   HJX_ASSIGN_OR_RETURN(Target target, this->target());
   HJX_ASSIGN_OR_RETURN(RuntimeDevice *device, target.open());
-  if (device->kind() != DeviceKind::Cpu) {
-    auto precision = program->getAttrOfType<mlir::StringAttr>(kMatmulPrecisionAttr);
-    std::fprintf(stderr, "device: %s, %s, sm_%d, %.1f GiB; products of f32 in %s\n", device->name().c_str(),
+  if (device->kind() != DeviceKind::Cpu)
+    std::fprintf(stderr, "device: %s, %s, sm_%d, %.1f GiB; products of %s\n", device->name().c_str(),
                  device->info().description.c_str(), device->info().computeCapability,
-                 static_cast<double>(device->info().totalBytes) / 0x1p30, precision ? precision.str().c_str() : "f32");
-  } else if (defaultBackend() == Backend::Interpreter) {
+                 static_cast<double>(device->info().totalBytes) / 0x1p30, describeProducts(program).c_str());
+  else if (defaultBackend() == Backend::Interpreter)
     std::fprintf(stderr, "device: the reference interpreter, which is slow (HJX_BACKEND)\n");
-  }
+  else
+    std::fprintf(stderr, "device: cpu; products of %s\n", describeProducts(program).c_str());
   return device;
 }
 
