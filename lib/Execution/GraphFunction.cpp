@@ -172,8 +172,11 @@ absl::StatusOr<LoadedModule> loadModule(const std::string &path) {
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(bytes, path), llvm::SMLoc());
   loaded.module = parseSourceFile<ModuleOp>(sources, loaded.context.get());
+  if (!loaded.module)
+    return absl::InvalidArgumentError(
+        diagnostics.text() + "\n  help: give a program as hjx::Module::write and --dump-dir write it; data come after it");
   // Refs first: they may hold hi values.
-  if (!loaded.module || failed(exposeRefs(*loaded.module)) || failed(exposeComponents(*loaded.module)))
+  if (failed(exposeRefs(*loaded.module)) || failed(exposeComponents(*loaded.module)))
     return absl::InvalidArgumentError(diagnostics.text());
   return loaded;
 }

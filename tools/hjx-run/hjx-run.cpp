@@ -20,6 +20,7 @@
 #include "llvm/Support/InitLLVM.h"
 
 #include <cstdio>
+#include <regex>
 
 namespace hjx {
 
@@ -67,6 +68,12 @@ absl::StatusOr<Checkpoint> openRunCheckpoint(const std::string &run, const std::
 
 } // namespace hjx
 
+/// MLIR's loc("f.mlir":3:5) as compilers write it, f.mlir:3:5.
+static std::string plainPlaces(const std::string &text) {
+  static const std::regex place("loc\\(\"([^\"]*)\":([0-9]+:[0-9]+)\\)");
+  return std::regex_replace(text, place, "$1:$2");
+}
+
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   std::vector<std::unique_ptr<hjx::Command>> commands;
@@ -82,9 +89,9 @@ int main(int argc, char **argv) {
       continue;
     absl::Status status = command->run();
     if (!status.ok())
-      std::fprintf(stderr, "error: %s\n", std::string(status.message()).c_str());
+      std::fprintf(stderr, "error: %s\n", plainPlaces(std::string(status.message())).c_str());
     return status.ok() ? 0 : 1;
   }
-  std::fprintf(stderr, "error: expected a command: train, eval, generate, call or inspect\n  help: hjx-run --help\n");
+  std::fprintf(stderr, "error: expected a command: train, eval, generate, convert, call or inspect\n  help: hjx-run --help\n");
   return 2;
 }
