@@ -1,29 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The processor as a device, and the devices of the process.
+// What all devices do alike: count memory and copies, ask the guard, say what is missing.
 #include "runtime/Device.h"
 
 #include "runtime/Buffer.h"
-#include "runtime/cuda/CudaDevice.h"
+#include "runtime/Bytes.h"
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "absl/synchronization/mutex.h"
-
-#include <chrono>
-#include <cstdlib>
-#include <cstring>
-#include <filesystem>
-
-#include <unistd.h>
 
 namespace hjx {
 
+constexpr absl::string_view kHost = "host";
+
 DeviceBuffer::~DeviceBuffer() {
   if (size > 0)
-    owner->freeMemory(memory);
+    owner->release(memory, size);
 }
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
 
 absl::StatusOr<DeviceBuffer> RuntimeDevice::allocate(int64_t sizeBytes) {
   if (sizeBytes < 0)
@@ -31,179 +27,126 @@ absl::StatusOr<DeviceBuffer> RuntimeDevice::allocate(int64_t sizeBytes) {
         absl::StrCat(name(), ": expected a buffer size of at least 0, got ", sizeBytes));
   if (sizeBytes == 0)
     return DeviceBuffer(this, Buffer::borrow(nullptr, 0).data(), 0);
-  HJX_ASSIGN_OR_RETURN(void *memory, allocateMemory(sizeBytes));
-  return DeviceBuffer(this, memory, sizeBytes);
+  // Counted first, so that two threads cannot share the last bytes below the limit.
+  int64_t inUse = bytesInUse += sizeBytes;
+  absl::StatusOr<void *> memory =
+      limitBytes > 0 && inUse > limitBytes ? absl::ResourceExhaustedError("") : allocateMemory(sizeBytes);
+  if (!memory.ok()) {
+    bytesInUse -= sizeBytes;
+    return absl::IsResourceExhausted(memory.status()) ? outOfMemory(sizeBytes) : memory.status();
+  }
+  for (int64_t peak = peakBytes; peak < inUse && !peakBytes.compare_exchange_weak(peak, inUse);) {
+  }
+  ++numAllocations;
+  ++numLive;
+  return DeviceBuffer(this, *memory, sizeBytes);
+}
+
+void RuntimeDevice::release(void *memory, int64_t sizeBytes) {
+  freeMemory(memory);
+  bytesInUse -= sizeBytes;
+  --numLive;
+}
+
+absl::Status RuntimeDevice::outOfMemory(int64_t wantedBytes, absl::string_view what, absl::string_view details,
+                                        absl::string_view remedy) const {
+  std::string message = absl::StrCat(name(), ": out of memory, wanted ", printBytes(wantedBytes));
+  if (!what.empty())
+    absl::StrAppend(&message, " for ", what);
+  if (absl::StatusOr<int64_t> free = freeBytes(); free.ok())
+    absl::StrAppend(&message, ", free ", printBytes(*free), " of ", printBytes(info().totalBytes));
+  if (std::optional<int64_t> largest = largestFreeBytes())
+    absl::StrAppend(&message, ", largest block ", printBytes(*largest));
+  absl::StrAppend(&message, "\n", details);
+  if (!remedy.empty())
+    absl::StrAppend(&message, "  help: ", remedy);
+  else if (limitBytes > 0 || info().backend() == "sim")
+    absl::StrAppend(&message, "  help: free arrays of this device, use smaller batches, or raise HJX_MEMORY_LIMIT");
+  else if (kind() == DeviceKind::Cuda)
+    absl::StrAppend(&message, "  help: use smaller batches, or stop what else uses the device; see nvidia-smi");
+  else
+    absl::StrAppend(&message, "  help: free arrays, use smaller batches, or stop other programs");
+  return absl::ResourceExhaustedError(message);
+}
+
+DeviceStatistics RuntimeDevice::statistics() const {
+  DeviceStatistics out;
+  out.bytesInUse = bytesInUse;
+  out.peakBytes = peakBytes;
+  out.numAllocations = numAllocations;
+  out.numLive = numLive;
+  out.totalBytes = info().totalBytes;
+  out.freeBytes = freeBytes().value_or(0);
+  out.largestFreeBytes = largestFreeBytes();
+  for (size_t i = 0; i < kNumTransferDirections; ++i)
+    out.transfers[i] = {transfers[i].copies, transfers[i].bytes};
+  return out;
 }
 
 //===----------------------------------------------------------------------===//
-// The processor
+// Copies
 //===----------------------------------------------------------------------===//
 
-namespace {
+void RuntimeDevice::count(TransferDirection direction, int64_t sizeBytes) {
+  AtomicCount &at = transfers[static_cast<size_t>(direction)];
+  at.copies += sizeBytes > 0;
+  at.bytes += sizeBytes;
+}
 
-struct CpuEvent : DeviceEvent {
-  std::chrono::steady_clock::time_point time = std::chrono::steady_clock::now();
-};
+absl::Status RuntimeDevice::beginTransfer(TransferDirection direction, int64_t sizeBytes) {
+  bool isIn = direction == TransferDirection::HostToDevice;
+  HJX_RETURN_IF_ERROR(checkTransfer(direction, sizeBytes, isIn ? kHost : name(), isIn ? name() : kHost));
+  count(direction, sizeBytes);
+  return absl::OkStatus();
+}
 
-class CpuStagingBuffer : public StagingBuffer {
-public:
-  explicit CpuStagingBuffer(Buffer buffer)
-      : StagingBuffer(buffer.data(), buffer.sizeBytes()), buffer(std::move(buffer)) {}
-  absl::Status acquire() override { return absl::OkStatus(); }
+absl::Status RuntimeDevice::copyToDevice(void *to, const void *from, int64_t sizeBytes) {
+  HJX_RETURN_IF_ERROR(beginTransfer(TransferDirection::HostToDevice, sizeBytes));
+  return writeMemory(to, from, sizeBytes);
+}
 
-private:
-  Buffer buffer;
-};
+absl::Status RuntimeDevice::copyToHost(void *to, const void *from, int64_t sizeBytes) {
+  HJX_RETURN_IF_ERROR(beginTransfer(TransferDirection::DeviceToHost, sizeBytes));
+  return readMemory(to, from, sizeBytes);
+}
 
-class CpuDevice : public RuntimeDevice {
-public:
-  CpuDevice()
-      : RuntimeDevice({DeviceKind::Cpu, "cpu", "the processor of this machine", 0,
-                pageBytes(_SC_PHYS_PAGES)}) {}
+absl::StatusOr<DeviceSpan> RuntimeDevice::copyAhead(void *to, StagingBuffer &from) {
+  HJX_RETURN_IF_ERROR(beginTransfer(TransferDirection::HostToDevice, from.sizeBytes()));
+  return writeAhead(to, from);
+}
 
-  absl::StatusOr<int64_t> freeBytes() const override { return pageBytes(_SC_AVPHYS_PAGES); }
+absl::Status RuntimeDevice::readPeer(void *, RuntimeDevice &, const void *, int64_t) {
+  return absl::UnimplementedError("no direct way");
+}
 
-  absl::Status copyToDevice(void *to, const void *from, int64_t sizeBytes) override {
+absl::Status RuntimeDevice::copyFrom(void *to, RuntimeDevice &source, const void *from, int64_t sizeBytes) {
+  if (&source == this)
     return copyOnDevice(to, from, sizeBytes);
+  bool isFromHost = source.kind() == DeviceKind::Cpu, isToHost = kind() == DeviceKind::Cpu;
+  TransferDirection direction = isFromHost == isToHost ? TransferDirection::DeviceToDevice
+                                : isFromHost           ? TransferDirection::HostToDevice
+                                                       : TransferDirection::DeviceToHost;
+  HJX_RETURN_IF_ERROR(checkTransfer(direction, sizeBytes, source.name(), name()));
+  if (isFromHost) {
+    count(direction, sizeBytes);
+    HJX_RETURN_IF_ERROR(writeMemory(to, from, sizeBytes));
+    return synchronize();
   }
-  absl::Status copyToHost(void *to, const void *from, int64_t sizeBytes) override {
-    return copyOnDevice(to, from, sizeBytes);
+  if (isToHost) {
+    source.count(direction, sizeBytes);
+    return source.readMemory(to, from, sizeBytes);
   }
-  absl::Status copyOnDevice(void *to, const void *from, int64_t sizeBytes) override {
-    std::memcpy(to, from, static_cast<size_t>(sizeBytes));
-    return absl::OkStatus();
+  absl::Status direct = readPeer(to, source, from, sizeBytes);
+  if (!absl::IsUnimplemented(direct)) {
+    count(direction, sizeBytes);
+    return direct;
   }
-  absl::Status fill(void *to, uint8_t value, int64_t sizeBytes) override {
-    std::memset(to, value, static_cast<size_t>(sizeBytes));
-    return absl::OkStatus();
-  }
-
-  absl::StatusOr<std::unique_ptr<DeviceModule>>
-  loadModule(const std::string &, absl::Span<const std::string>) override {
-    return noKernels();
-  }
-  absl::Status launch(const Kernel &, const LaunchShape &, void **) override {
-    return noKernels();
-  }
-  absl::StatusOr<std::unique_ptr<LaunchGraph>>
-  record(absl::FunctionRef<absl::Status(LaunchRecorder &)>) override {
-    return noKernels();
-  }
-  absl::Status replay(const LaunchGraph &) override { return noKernels(); }
-  absl::Status synchronize() override { return absl::OkStatus(); }
-
-  absl::StatusOr<std::unique_ptr<StagingBuffer>> allocateStaging(int64_t sizeBytes) override {
-    HJX_ASSIGN_OR_RETURN(Buffer buffer, Buffer::allocate(sizeBytes));
-    return std::make_unique<CpuStagingBuffer>(std::move(buffer));
-  }
-  absl::StatusOr<DeviceSpan> copyAhead(void *to, StagingBuffer &from) override {
-    DeviceSpan span{std::make_unique<CpuEvent>(), nullptr};
-    HJX_RETURN_IF_ERROR(copyOnDevice(to, from.data(), from.sizeBytes()));
-    span.end = std::make_unique<CpuEvent>();
-    return span;
-  }
-  absl::StatusOr<std::unique_ptr<DeviceEvent>> mark() override { return std::make_unique<CpuEvent>(); }
-  absl::StatusOr<int64_t> nanosecondsBetween(const DeviceEvent &from, const DeviceEvent &to) override {
-    return std::chrono::nanoseconds(static_cast<const CpuEvent &>(to).time - static_cast<const CpuEvent &>(from).time)
-        .count();
-  }
-
-protected:
-  absl::StatusOr<void *> allocateMemory(int64_t sizeBytes) override {
-    HJX_ASSIGN_OR_RETURN(Buffer buffer, Buffer::allocate(sizeBytes));
-    return buffer.release();
-  }
-  void freeMemory(void *memory) override { std::free(memory); }
-
-private:
-  static int64_t pageBytes(int pages) {
-    return int64_t{sysconf(pages)} * int64_t{sysconf(_SC_PAGESIZE)};
-  }
-  static absl::Status noKernels() {
-    return absl::UnimplementedError(
-        "cpu: expected a program for the processor, got kernels of a cuda device\n"
-        "  help: open a cuda device, or compile for cpu");
-  }
-};
-
-} // namespace
-
-RuntimeDevice &cpuDevice() {
-  static auto *device = new CpuDevice; // Leaked: buffers may die after statics do.
-  return *device;
-}
-
-//===----------------------------------------------------------------------===//
-// The devices of the process
-//===----------------------------------------------------------------------===//
-
-std::vector<DeviceInfo> listDevices() {
-  std::vector<DeviceInfo> devices = {cpuDevice().info()};
-  if (cuda::Driver::global().ok())
-    for (int i = 0; i < (*cuda::Driver::global())->numDevices; ++i)
-      devices.push_back(describeCudaDevice(**cuda::Driver::global(), i));
-  return devices;
-}
-
-static absl::StatusOr<RuntimeDevice *> openCudaDevice(int ordinal) {
-  static absl::Mutex mutex;
-  static auto *opened = new absl::flat_hash_map<int, std::unique_ptr<RuntimeDevice>>;
-  absl::MutexLock lock(&mutex);
-  std::unique_ptr<RuntimeDevice> &slot = (*opened)[ordinal];
-  if (!slot) {
-    HJX_ASSIGN_OR_RETURN(slot, makeCudaDevice(*cuda::Driver::global(), ordinal));
-  }
-  return slot.get();
-}
-
-// libhjx-ptxsim.so, where a build or an installation has it: in ../lib or beside the program, else
-// where the loader looks.
-static std::string simulatorPath() {
-  constexpr const char *kName = "libhjx-ptxsim.so";
-  std::error_code ignored;
-  std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", ignored);
-  for (const char *folder : {"../lib", "."}) {
-    std::filesystem::path path = program.parent_path() / folder / kName;
-    if (std::filesystem::exists(path, ignored))
-      return path.lexically_normal().string();
-  }
-  return kName;
-}
-
-// "sim:sm_80". The simulated device reads what it is from the environment, once a process.
-static absl::StatusOr<RuntimeDevice *> openSimulatedDevice(const std::string &name) {
-  static absl::Mutex mutex;
-  static auto *opened = new std::unique_ptr<RuntimeDevice>;
-  absl::MutexLock lock(&mutex);
-  std::string chip = name.substr(4);
-  if (!*opened) {
-    setenv("HJX_PTXSIM_ARCH", chip.c_str(), 1);
-    absl::StatusOr<std::shared_ptr<const cuda::Driver>> driver = cuda::Driver::open(simulatorPath());
-    HJX_RETURN_IF_ERROR(driver.status());
-    HJX_ASSIGN_OR_RETURN(*opened, makeCudaDevice(*driver, 0, name));
-  }
-  if (std::string is = absl::StrCat("sm_", (*opened)->info().computeCapability); is != chip)
-    return absl::InvalidArgumentError(absl::StrCat(
-        "device ", name, ": expected ", is, ", which the simulated device of this process is, got ", chip,
-        "\n  help: use one simulated architecture a process"));
-  return opened->get();
-}
-
-absl::StatusOr<RuntimeDevice *> openDevice(const std::string &name) {
-  if (name == "cpu")
-    return &cpuDevice();
-  if (name.rfind("sim:", 0) == 0)
-    return openSimulatedDevice(name);
-  if (name.rfind("cuda", 0) == 0)
-    HJX_RETURN_IF_ERROR(cuda::Driver::global().status());
-  std::vector<std::string> names;
-  for (const DeviceInfo &info : listDevices()) {
-    if (info.name == (name == "cuda" ? "cuda:0" : name))
-      return openCudaDevice(static_cast<int>(names.size()) - 1); // The processor is the first.
-    names.push_back(info.name);
-  }
-  return absl::NotFoundError(absl::StrCat("device: expected one of ", absl::StrJoin(names, ", "),
-                                          ", got '", name, "'\n  help: number devices from 0"));
+  source.count(TransferDirection::DeviceToHost, sizeBytes);
+  count(TransferDirection::HostToDevice, sizeBytes);
+  HJX_ASSIGN_OR_RETURN(Buffer between, Buffer::allocate(sizeBytes));
+  HJX_RETURN_IF_ERROR(source.readMemory(between.data(), from, sizeBytes));
+  HJX_RETURN_IF_ERROR(writeMemory(to, between.data(), sizeBytes));
+  return synchronize();
 }
 
 } // namespace hjx

@@ -10,12 +10,15 @@
 // calls, whatever threads they come from, and later than the call. Two calls wait:
 // `copyToHost` and `synchronize`. So memory may be freed, or given to the next
 // program, while the work that reads it is still to come, and the host runs ahead.
-// Nothing moves between host and device unless one of the copies below is called;
-// one of them, `copyAhead`, overtakes the work before it.
+// Nothing moves between host and device unless one of the copies below is called; one of
+// them, `copyAhead`, overtakes the work before it. The transfer guard of the thread is asked
+// about each of them (runtime/TransferGuard.h).
 //
 // The processor is a device, too (kind Cpu), whose queue is always empty: code that
 // holds its data in DeviceBuffers is the same code for both. It has no kernels: on
-// it, the host code of a program does the work itself.
+// it, the host code of a program does the work itself. There may be several of that
+// kind, which share the processor but not what is counted of their memory. Which devices
+// there are: runtime/Backends.h.
 //
 // Choices not taken: a stream per program (one arena per call in flight would not
 // be enough, and kernels of one training step fill a device); a caching allocator
@@ -25,12 +28,16 @@
 #include "runtime/LaunchGraph.h"
 #include "runtime/Staging.h"
 #include "runtime/Status.h"
+#include "runtime/TransferGuard.h"
 
 #include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
 
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,12 +49,32 @@ enum class DeviceKind { Cpu, Cuda };
 
 /// What can be said of a device before it is opened.
 struct DeviceInfo {
-  DeviceKind kind = DeviceKind::Cpu;
-  std::string name;        ///< "cpu", "cuda:0": what openDevice takes
+  DeviceKind kind = DeviceKind::Cpu; ///< Cuda: reached through the CUDA driver API, a simulated one, too
+  std::string name;        ///< "cpu:0", "cuda:0", "sim:1": what openDevice takes
   std::string description; ///< "NVIDIA H200"
   int computeCapability = 0; ///< 10 * major + minor of a CUDA device, as in sm_90
   int64_t totalBytes = 0;
   bool loadsCubins = false; ///< beside PTX text: not a simulated device
+  int numMultiprocessors = 0; ///< of a CUDA device
+
+  /// "cpu", "cuda", "sim": the name up to the colon.
+  std::string backend() const { return name.substr(0, name.find(':')); }
+};
+
+struct TransferCount {
+  int64_t copies = 0, bytes = 0;
+};
+
+/// What a device's memory is used for, and what was copied. A copy between two devices is counted by
+/// the one that receives it; through the host, as the two copies that it is, each by its device.
+struct DeviceStatistics {
+  int64_t bytesInUse = 0, peakBytes = 0; ///< of DeviceBuffers
+  int64_t numAllocations = 0, numLive = 0; ///< since the start of the process; now
+  int64_t totalBytes = 0, freeBytes = 0;
+  std::optional<int64_t> largestFreeBytes; ///< the largest block to be had, where that is known
+  std::array<TransferCount, kNumTransferDirections> transfers = {};
+
+  const TransferCount &count(TransferDirection direction) const { return transfers[static_cast<size_t>(direction)]; }
 };
 
 /// A span of a device's memory, freed with the object.
@@ -115,16 +142,28 @@ public:
 
   /// Bytes that a program could still have.
   virtual absl::StatusOr<int64_t> freeBytes() const = 0;
+  /// The largest block that could be allocated, where somebody knows.
+  virtual std::optional<int64_t> largestFreeBytes() const { return std::nullopt; }
+  DeviceStatistics statistics() const;
 
   /// Returns uninitialised memory, aligned to 64 bytes at least.
-  /// Errors: RESOURCE_EXHAUSTED that says how much was wanted and how much is free;
-  ///         INVALID_ARGUMENT for a negative size.
+  /// Errors: RESOURCE_EXHAUSTED that says how much was wanted and is free, with the largest block;
+  ///         INVALID_ARGUMENT for a negative size. Nothing has changed then.
   absl::StatusOr<DeviceBuffer> allocate(int64_t sizeBytes);
+  /// The error of an allocation for `what` ("" for a mere buffer) that cannot be. Lines of `details`
+  /// begin with two blanks, and come before the remedy.
+  absl::Status outOfMemory(int64_t wantedBytes, absl::string_view what = "", absl::string_view details = "",
+                           absl::string_view remedy = "") const;
 
   /// Copies from host memory, which may be changed after the call.
-  virtual absl::Status copyToDevice(void *to, const void *from, int64_t sizeBytes) = 0;
+  /// Errors of all copies: FAILED_PRECONDITION by the transfer guard; what the device says.
+  absl::Status copyToDevice(void *to, const void *from, int64_t sizeBytes);
   /// Waits for all work before it, and copies to host memory.
-  virtual absl::Status copyToHost(void *to, const void *from, int64_t sizeBytes) = 0;
+  absl::Status copyToHost(void *to, const void *from, int64_t sizeBytes);
+  /// Copies from memory of `source`, after all its work so far, and waits until it is done. Directly
+  /// where the devices can, else through the host. From or to a cpu device it is a copy from or to
+  /// the host, for the guard and the counts.
+  absl::Status copyFrom(void *to, RuntimeDevice &source, const void *from, int64_t sizeBytes);
   virtual absl::Status copyOnDevice(void *to, const void *from, int64_t sizeBytes) = 0;
   virtual absl::Status fill(void *to, uint8_t value, int64_t sizeBytes) = 0;
 
@@ -132,7 +171,7 @@ public:
   virtual absl::StatusOr<std::unique_ptr<StagingBuffer>> allocateStaging(int64_t sizeBytes) = 0;
   /// Copies all of `from` to the device beside the work asked for so far, which must not touch
   /// `to`; work asked for later comes after the copy. Returns when it began and ended.
-  virtual absl::StatusOr<DeviceSpan> copyAhead(void *to, StagingBuffer &from) = 0;
+  absl::StatusOr<DeviceSpan> copyAhead(void *to, StagingBuffer &from);
 
   /// The point after all work asked for so far.
   virtual absl::StatusOr<std::unique_ptr<DeviceEvent>> mark() = 0;
@@ -164,25 +203,32 @@ public:
 protected:
   explicit RuntimeDevice(DeviceInfo info) : about(std::move(info)) {}
   friend class DeviceBuffer;
+  /// Errors: RESOURCE_EXHAUSTED when there is no such block, whatever the message.
   virtual absl::StatusOr<void *> allocateMemory(int64_t sizeBytes) = 0;
   virtual void freeMemory(void *memory) = 0;
+  virtual absl::Status writeMemory(void *to, const void *from, int64_t sizeBytes) = 0;
+  virtual absl::Status readMemory(void *to, const void *from, int64_t sizeBytes) = 0;
+  virtual absl::StatusOr<DeviceSpan> writeAhead(void *to, StagingBuffer &from) = 0;
+  /// As copyFrom. Errors: UNIMPLEMENTED when there is no direct way from that device.
+  virtual absl::Status readPeer(void *to, RuntimeDevice &source, const void *from, int64_t sizeBytes);
+
+  int64_t bytesAllocated() const { return bytesInUse; }
+
+  /// When positive, no more than this is allocated.
+  int64_t limitBytes = 0;
 
 private:
+  /// Asks the guard, and counts if it agrees.
+  absl::Status beginTransfer(TransferDirection direction, int64_t sizeBytes);
+  void count(TransferDirection direction, int64_t sizeBytes);
+  void release(void *memory, int64_t sizeBytes);
+
   DeviceInfo about;
+  std::atomic<int64_t> bytesInUse = 0, peakBytes = 0, numAllocations = 0, numLive = 0;
+  struct AtomicCount {
+    std::atomic<int64_t> copies = 0, bytes = 0;
+  };
+  std::array<AtomicCount, kNumTransferDirections> transfers;
 };
-
-/// The processor of this process.
-RuntimeDevice &cpuDevice();
-
-/// The processor, and the CUDA devices of a machine that has any.
-std::vector<DeviceInfo> listDevices();
-
-/// Returns the device of that name; "cuda" is the first CUDA device, "sim:sm_80" and "sim:sm_90" are
-/// simulated ones (docs/ptxsim.md), of one architecture a process. It lives as long as the
-/// process; the first call that names a device makes its context.
-///
-/// Errors: NOT_FOUND for a name of no device, with the names there are; UNAVAILABLE for CUDA
-///         without a driver or a device, see cuda::Driver::open.
-absl::StatusOr<RuntimeDevice *> openDevice(const std::string &name);
 
 } // namespace hjx

@@ -3,12 +3,15 @@
 // The one reader of HJX_* variables in the runtime (table in the header).
 #include "runtime/Environment.h"
 
+#include "runtime/Bytes.h"
+
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 
 #include <algorithm>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
@@ -36,14 +39,14 @@ static void complain(const char *name, absl::string_view expected, const std::st
                std::string(valueOf(name)).c_str(), fallback.c_str());
 }
 
-/// The number of at least 1 that `name` is set to, or `fallback`.
-static int countOr(const char *name, int fallback) {
+/// The number from 1 to `most` that `name` is set to, or `fallback`.
+static int countOr(const char *name, int fallback, int most = INT_MAX) {
   int value = 0;
   if (valueOf(name).empty())
     return fallback;
-  if (absl::SimpleAtoi(valueOf(name), &value) && value >= 1)
+  if (absl::SimpleAtoi(valueOf(name), &value) && value >= 1 && value <= most)
     return value;
-  complain(name, "a number of at least 1", std::to_string(fallback));
+  complain(name, most == INT_MAX ? "a number of at least 1" : absl::StrCat("a number from 1 to ", most), std::to_string(fallback));
   return fallback;
 }
 
@@ -81,6 +84,18 @@ std::string hjx::cacheFolder() {
     return absl::StrCat(caches, "/hjx");
   return valueOf("HOME").empty() ? "" : absl::StrCat(valueOf("HOME"), "/.cache/hjx");
 }
+
+std::optional<int64_t> hjx::memoryLimit() {
+  absl::string_view value = valueOf("HJX_MEMORY_LIMIT");
+  std::optional<int64_t> bytes = parseBytes(value);
+  if (!value.empty() && !bytes)
+    complain("HJX_MEMORY_LIMIT", "bytes, as in 1000000, 512MiB or 8G", "no limit");
+  return bytes;
+}
+
+int hjx::numCpuDevices() { return countOr("HJX_NUM_CPU_DEVICES", 1, kMostCpuDevices); }
+
+int hjx::numSimulatedDevices() { return countOr("HJX_PTXSIM_DEVICES", 1, kMostSimulatedDevices); }
 
 std::string hjx::cudaDriverPath() {
   absl::string_view value = valueOf("HJX_CUDA_DRIVER");

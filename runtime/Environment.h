@@ -9,16 +9,21 @@
 // | HJX_CUDA_DRIVER      | the library with CUDA's driver API             | libcuda.so.1          |
 // | HJX_CUDA_GRAPHS      | 0: kernels are launched one by one             | 1                     |
 // | HJX_EXPLAIN_RETRACES | 1: jit says why it compiles a function again   | 0                     |
+// | HJX_MEMORY_LIMIT     | bytes of a cpu or simulated device: 512MiB, 8G | what there is         |
+// | HJX_NUM_CPU_DEVICES  | devices that the processor is: cpu:0, cpu:1 .. | 1                     |
 // | HJX_NUM_THREADS      | threads of the pool, the caller counted as one | processors available  |
 // | HJX_PTXAS            | NVIDIA's assembler, or none                    | ptxas, where found    |
 // | HJX_PTXSIM_ARCH      | what the simulated device is: sm_80 or sm_90   | sm_80                 |
 // | HJX_PTXSIM_CHECKS    | 0: it checks bounds only, twice as fast        | 1                     |
+// | HJX_PTXSIM_DEVICES   | how many there are: sim:0, sim:1 ..            | 1                     |
 // | HJX_PTXSIM_THREADS   | its host threads                               | HJX_NUM_THREADS       |
 //
 // The same table is in docs/embedding.md; a test compares them with what is read.
 // A value that is not understood is named on standard error, and the default taken.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 namespace hjx {
@@ -41,6 +46,16 @@ bool explainRetraces();
 
 /// HJX_CACHE_DIR; else hjx in XDG_CACHE_HOME or in ~/.cache. "" for none, or where there is no home.
 std::string cacheFolder();
+/// HJX_MEMORY_LIMIT in bytes, or nothing. The processor's devices keep to it, and the simulated ones.
+std::optional<int64_t> memoryLimit();
+
+/// HJX_NUM_CPU_DEVICES: at least 1, at most kMostCpuDevices.
+int numCpuDevices();
+
+/// HJX_PTXSIM_DEVICES: at least 1, at most kMostSimulatedDevices.
+int numSimulatedDevices();
+
+constexpr int kMostCpuDevices = 1024, kMostSimulatedDevices = 16;
 
 /// HJX_CUDA_DRIVER: a path, or a name that the system's loader finds.
 std::string cudaDriverPath();

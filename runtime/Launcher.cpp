@@ -18,6 +18,7 @@ absl::StatusOr<void *> LoadedCode::constant(const void *data, int64_t sizeBytes,
     return found->second.data();
   if (!mayCopy)
     return notInGraph(device, "a constant that is on the device already", "one to copy");
+  TransferScope scope(TransferKind::Implicit, {{}, 0, "a constant of the program", {}});
   HJX_ASSIGN_OR_RETURN(DeviceBuffer copy, device.allocate(sizeBytes));
   HJX_RETURN_IF_ERROR(device.copyToDevice(copy.data(), data, sizeBytes));
   return constants.emplace(data, std::move(copy)).first->second.data();
@@ -40,6 +41,9 @@ absl::Status Launcher::ask(const Kernel &kernel, const LaunchShape &shape, void 
 }
 
 void Launcher::read(const void *from, int64_t sizeBytes, void *to) {
+  TransferScope scope(TransferKind::Implicit, {{}, 0, "a value that decides what runs next",
+                                               "compute the condition, or the start of the slice, from what the host "
+                                               "knows, or allow transfers"});
   if (firstError.ok())
     firstError = recorder ? notInGraph(code.device, "launches alone", "a value for the host to read")
                           : code.device.copyToHost(to, from, sizeBytes);

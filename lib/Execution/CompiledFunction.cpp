@@ -61,10 +61,11 @@ static absl::StatusOr<std::unique_ptr<DeviceExecutable>> generateCode(OwningOpRe
       return badInput("HJX_BACKEND=interpreter", "a program at the traced, pure or lo stage", nameOf(from).str(),
                       "the interpreter runs the hjx dialect; start from an earlier stage");
     HJX_RETURN_IF_ERROR(expandHiTypes(module));
-    return interpretFunction(std::move(program));
+    return interpretFunction(std::move(program), *options.device);
   }
   if (options.device->kind() == DeviceKind::Cpu) {
     CpuOptions cpu;
+    cpu.device = options.device;
     cpu.startFrom = from;
     cpu.dumpDir = options.dumpDir;
     cpu.profile = options.profile;

@@ -10,6 +10,7 @@
 
 #include "lib/Execution/DeviceExecutable.h"
 #include "lib/Execution/GraphFunction.h"
+#include "runtime/Backends.h"
 
 namespace hjx {
 

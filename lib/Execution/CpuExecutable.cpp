@@ -19,9 +19,13 @@ struct CpuExecutable::Code {
   const int64_t *profileTable = nullptr; // Per name: nanoseconds, calls.
 };
 
-CpuExecutable::CpuExecutable(ProgramInterface interface)
-    : DeviceExecutable(cpuDevice(), std::move(interface)), code(std::make_unique<Code>()) {}
+CpuExecutable::CpuExecutable(RuntimeDevice &device, ProgramInterface interface, std::shared_ptr<Code> code)
+    : DeviceExecutable(device, std::move(interface)), code(std::move(code)) {}
 CpuExecutable::~CpuExecutable() = default;
+
+std::unique_ptr<CpuExecutable> CpuExecutable::on(RuntimeDevice &device) const {
+  return std::unique_ptr<CpuExecutable>(new CpuExecutable(device, programInterface(), code));
+}
 
 //===----------------------------------------------------------------------===//
 // Compilation
@@ -50,7 +54,7 @@ absl::StatusOr<std::unique_ptr<CpuExecutable>> CpuExecutable::compile(ModuleOp m
   lower.dumpDir = options.dumpDir;
   HJX_RETURN_IF_ERROR(lowerModule(module, options.startFrom, Stage::Machine, lower));
   HJX_RETURN_IF_ERROR(interface.readPlan(module));
-  std::unique_ptr<CpuExecutable> executable(new CpuExecutable(std::move(interface)));
+  std::unique_ptr<CpuExecutable> executable(new CpuExecutable(*options.device, std::move(interface), std::make_shared<Code>()));
 
   JitOptions jitOptions;
   jitOptions.cpu = options.cpu;

@@ -11,6 +11,7 @@
 
 #include "lib/Execution/DeviceExecutable.h"
 #include "lib/Pipelines/Stages.h"
+#include "runtime/Backends.h"
 
 namespace hjx {
 
@@ -23,6 +24,8 @@ struct CpuOptions {
   unsigned optLevel = 1;
   /// Time each kernel call (see `profile`). Runs must then not overlap.
   bool profile = false;
+  /// A cpu device: arenas come from its memory.
+  RuntimeDevice *device = &cpuDevice();
   /// Processor and features in LLVM's spelling; empty means the host's.
   std::string cpu, features;
   /// The stage that the module is at.
@@ -41,14 +44,17 @@ public:
                                                                 const CpuOptions &options = {});
   ~CpuExecutable() override;
 
+  /// The same code on another cpu device.
+  std::unique_ptr<CpuExecutable> on(RuntimeDevice &device) const;
+
   std::vector<KernelTime> profile() const override;
 
 private:
-  explicit CpuExecutable(ProgramInterface interface);
+  struct Code;
+  CpuExecutable(RuntimeDevice &device, ProgramInterface interface, std::shared_ptr<Code> code);
   absl::Status enter(void *const *buffers, void *arena) const override;
 
-  struct Code;
-  std::unique_ptr<Code> code;
+  std::shared_ptr<Code> code;
 };
 
 /// Adds the dialects and interface models that `compile` needs; it does so itself when the

@@ -6,9 +6,11 @@
 #include "dialects/hjx/Signature.h"
 #include "lib/Execution/Diagnostics.h"
 #include "lib/Target/Passes.h"
+#include "runtime/Bytes.h"
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 
 using namespace hjx;
 using namespace mlir;
@@ -106,7 +108,22 @@ absl::Status ProgramInterface::readPlan(ModuleOp module) {
 // Calls
 //===----------------------------------------------------------------------===//
 
-absl::StatusOr<DeviceBuffer> DeviceExecutable::takeArena() const {
+/// "  largest buffers of the plan: 12.0 MiB of model.cpp:42, ...", a line.
+static std::string describeLargest(const MemoryPlan &plan, size_t count) {
+  std::vector<const MemoryPlan::Entry *> bySize;
+  for (const MemoryPlan::Entry &entry : plan.entries)
+    bySize.push_back(&entry);
+  llvm::stable_sort(bySize, [](auto *a, auto *b) { return a->sizeBytes > b->sizeBytes; });
+  bySize.resize(std::min(bySize.size(), count));
+  return absl::StrCat("  largest of the ", plan.entries.size(), " buffers of the plan: ",
+                      absl::StrJoin(bySize, ", ",
+                                    [](std::string *out, const MemoryPlan::Entry *entry) {
+                                      absl::StrAppend(out, printBytes(entry->sizeBytes), " of ", entry->name);
+                                    }),
+                      "\n");
+}
+
+absl::StatusOr<DeviceBuffer> DeviceExecutable::takeArena(absl::string_view remedy) const {
   {
     absl::MutexLock lock(&mutex);
     if (!idleArenas.empty()) {
@@ -115,7 +132,20 @@ absl::StatusOr<DeviceBuffer> DeviceExecutable::takeArena() const {
       return arena;
     }
   }
-  return where.allocate(interface.plan.sizeBytes);
+  const MemoryPlan &plan = interface.plan;
+  absl::StatusOr<int64_t> free = where.freeBytes();
+  if (!free.ok() || plan.sizeBytes <= *free) {
+    absl::StatusOr<DeviceBuffer> arena = where.allocate(plan.sizeBytes);
+    if (!absl::IsResourceExhausted(arena.status()))
+      return arena;
+  }
+  return where.outOfMemory(plan.sizeBytes, "the arena of a program", describeLargest(plan, 3), remedy);
+}
+
+absl::Status DeviceExecutable::reserve(absl::string_view remedy) const {
+  HJX_ASSIGN_OR_RETURN(DeviceBuffer arena, takeArena(remedy));
+  returnArena(std::move(arena));
+  return absl::OkStatus();
 }
 
 void DeviceExecutable::returnArena(DeviceBuffer arena) const {

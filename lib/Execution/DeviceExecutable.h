@@ -61,6 +61,12 @@ public:
   /// Cost:    under a microsecond plus the program.
   absl::Status run(absl::Span<const void *const> inputs, absl::Span<void *const> outputs) const;
 
+  /// Allocates the arena of the first call now.
+  ///
+  /// Errors: RESOURCE_EXHAUSTED before anything is allocated when the memory plan does not fit into
+  ///         what is free, with the largest buffers of the plan; `remedy` replaces the usual one.
+  absl::Status reserve(absl::string_view remedy = "") const;
+
   /// Times by kernel, the longest first; empty unless compiled to take them.
   virtual std::vector<KernelTime> profile() const { return {}; }
 
@@ -68,11 +74,13 @@ protected:
   DeviceExecutable(RuntimeDevice &device, ProgramInterface interface)
       : where(device), interface(std::move(interface)) {}
 
+  const ProgramInterface &programInterface() const { return interface; }
+
   /// Calls the entry of the compiled code: see runtime/Abi.h.
   virtual absl::Status enter(void *const *buffers, void *arena) const = 0;
 
 private:
-  absl::StatusOr<DeviceBuffer> takeArena() const;
+  absl::StatusOr<DeviceBuffer> takeArena(absl::string_view remedy = "") const;
   void returnArena(DeviceBuffer arena) const;
 
   RuntimeDevice &where;

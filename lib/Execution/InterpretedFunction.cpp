@@ -11,8 +11,8 @@ namespace {
 
 class InterpretedFunction : public DeviceExecutable {
 public:
-  InterpretedFunction(OwningOpRef<ModuleOp> program, ProgramInterface interface)
-      : DeviceExecutable(cpuDevice(), std::move(interface)), program(std::move(program)),
+  InterpretedFunction(OwningOpRef<ModuleOp> program, RuntimeDevice &device, ProgramInterface interface)
+      : DeviceExecutable(device, std::move(interface)), program(std::move(program)),
         main(this->program->lookupSymbol<func::FuncOp>("main")) {}
 
 protected:
@@ -41,9 +41,9 @@ private:
 
 } // namespace
 
-absl::StatusOr<std::unique_ptr<DeviceExecutable>> interpretFunction(OwningOpRef<ModuleOp> program) {
+absl::StatusOr<std::unique_ptr<DeviceExecutable>> interpretFunction(OwningOpRef<ModuleOp> program, RuntimeDevice &device) {
   HJX_ASSIGN_OR_RETURN(ProgramInterface interface, ProgramInterface::of(*program));
-  return std::make_unique<InterpretedFunction>(std::move(program), std::move(interface));
+  return std::make_unique<InterpretedFunction>(std::move(program), device, std::move(interface));
 }
 
 } // namespace hjx

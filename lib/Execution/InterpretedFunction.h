@@ -11,7 +11,8 @@
 
 namespace hjx {
 
-/// `program` is at stage traced, pure or lo; its context must outlive the result.
-absl::StatusOr<std::unique_ptr<DeviceExecutable>> interpretFunction(mlir::OwningOpRef<mlir::ModuleOp> program);
+/// On a cpu device. `program` is at stage traced, pure or lo; its context must outlive the result.
+absl::StatusOr<std::unique_ptr<DeviceExecutable>> interpretFunction(mlir::OwningOpRef<mlir::ModuleOp> program,
+                                                                     RuntimeDevice &device);
 
 } // namespace hjx

@@ -13,34 +13,28 @@
 namespace hjx {
 
 absl::StatusOr<Target> Target::parse(std::string_view text) {
-  if (text == "cpu")
-    return Target{};
+  for (auto [backend, kind] : {std::pair{"cpu", Kind::Cpu}, {"cuda", Kind::Cuda}, {"sim", Kind::Cuda}}) {
+    absl::string_view number(text.data(), text.size());
+    int ordinal = 0;
+    if (absl::ConsumePrefix(&number, backend) &&
+        (number.empty() || (absl::ConsumePrefix(&number, ":") && absl::SimpleAtoi(number, &ordinal) && ordinal >= 0)))
+      return Target{kind, absl::StrCat(backend, ":", ordinal), ""};
+  }
   absl::string_view rest(text.data(), text.size());
-  int ordinal = 0;
-  if (text == "cuda")
-    return Target{Kind::Cuda, "cuda:0", ""};
-  if (absl::ConsumePrefix(&rest, "cuda:") && absl::SimpleAtoi(rest, &ordinal) && ordinal >= 0)
-    return Target{Kind::Cuda, absl::StrCat("cuda:", ordinal), ""};
   bool simulates = absl::ConsumePrefix(&rest, "sim:");
   if ((simulates || absl::ConsumePrefix(&rest, "ptx:")) &&
       std::find(std::begin(kChips), std::end(kChips), rest) != std::end(kChips))
     return simulates ? Target{Kind::Cuda, std::string(text), ""} : Target{Kind::Ptx, "", std::string(rest)};
   return badInput("target",
-                  absl::StrCat("cpu, cuda, cuda:<number>, sim:", absl::StrJoin(kChips, " or sim:"), ", ptx:",
+                  absl::StrCat("cpu, cuda, sim, one of these with :<number>, sim:", absl::StrJoin(kChips, " or sim:"), ", ptx:",
                                absl::StrJoin(kChips, " or ptx:")),
                   absl::StrCat("'", printable(text), "'"),
                   "cuda runs on this machine's device, sim on a simulated one; ptx compiles for another machine's");
 }
 
 absl::StatusOr<RuntimeDevice *> Target::open() const {
-  switch (kind) {
-  case Kind::Cpu:
-    return &cpuDevice();
-  case Kind::Cuda:
+  if (kind != Kind::Ptx)
     return openDevice(device);
-  case Kind::Ptx:
-    break;
-  }
   return badInput(absl::StrCat("target ptx:", chip), "a device to run on", "text for another machine",
                   "name cpu or cuda, or add --compile-only");
 }

@@ -2,15 +2,16 @@
 //
 // What machine a program is compiled for, as users spell it:
 //
-//   cpu               the processor of this process
+//   cpu, cpu:1        the processor of this process, as one device or another (HJX_NUM_CPU_DEVICES)
 //   cuda, cuda:1      a CUDA device of this machine
-//   sim:sm_80         a simulated CUDA device of that architecture
+//   sim, sim:1        a simulated CUDA device
+//   sim:sm_80         the first one, of that architecture
 //   ptx:sm_80         text for devices of that architecture or a later one; nothing runs
 //
 // An architecture is that of ptx, or of the device that was opened.
 #pragma once
 
-#include "runtime/Device.h"
+#include "runtime/Backends.h"
 
 #include <string_view>
 
@@ -19,7 +20,7 @@ namespace hjx {
 struct Target {
   enum class Kind { Cpu, Cuda, Ptx };
   Kind kind = Kind::Cpu;
-  std::string device; ///< Cuda: "cuda:0", "sim:sm_80"
+  std::string device = "cpu:0"; ///< for openDevice; of Ptx: none
   std::string chip;   ///< Ptx: "sm_80"
 
   /// Errors: INVALID_ARGUMENT that lists what is valid.

@@ -13,17 +13,6 @@ using namespace hjx::cuda;
 
 namespace hjx {
 
-static std::string printBytes(uint64_t bytes) {
-  if (bytes < 1024)
-    return absl::StrCat(bytes, " bytes");
-  double value = static_cast<double>(bytes) / 1024;
-  const char *units[] = {"KiB", "MiB", "GiB"};
-  size_t unit = 0;
-  for (; value >= 1024 && unit < 2; ++unit)
-    value /= 1024;
-  return absl::StrFormat("%.1f %s", value, units[unit]);
-}
-
 DeviceInfo describeCudaDevice(const Driver &driver, int ordinal) {
   DeviceInfo info{DeviceKind::Cuda, absl::StrCat("cuda:", ordinal), "", 0, 0};
   CUdevice device = 0;
@@ -40,6 +29,7 @@ DeviceInfo describeCudaDevice(const Driver &driver, int ordinal) {
   driver.cuDeviceTotalMem_v2(&total, device);
   info.totalBytes = static_cast<int64_t>(total);
   info.loadsCubins = !driver.isSimulated;
+  driver.cuDeviceGetAttribute(&info.numMultiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
   return info;
 }
 
@@ -102,24 +92,10 @@ public:
     return static_cast<int64_t>(free);
   }
 
-  absl::Status copyToDevice(void *to, const void *from, int64_t sizeBytes) override {
-    if (sizeBytes == 0)
-      return absl::OkStatus();
-    HJX_RETURN_IF_ERROR(enter());
-    HJX_RETURN_IF_ERROR(
-        check(driver->cuMemcpyHtoDAsync_v2(asCuda(to), from, static_cast<size_t>(sizeBytes), stream),
-              absl::StrCat("copying ", sizeBytes, " bytes to it")));
-    return synchronize(); // The driver may read `from` until then.
-  }
-
-  absl::Status copyToHost(void *to, const void *from, int64_t sizeBytes) override {
-    if (sizeBytes == 0)
-      return synchronize();
-    HJX_RETURN_IF_ERROR(enter());
-    HJX_RETURN_IF_ERROR(
-        check(driver->cuMemcpyDtoHAsync_v2(to, asCuda(from), static_cast<size_t>(sizeBytes), stream),
-              absl::StrCat("copying ", sizeBytes, " bytes from it")));
-    return synchronize();
+  /// Of a real device nobody knows it without trying; the simulated one has no holes.
+  std::optional<int64_t> largestFreeBytes() const override {
+    absl::StatusOr<int64_t> free = driver->isSimulated ? freeBytes() : absl::UnknownError("");
+    return free.ok() ? std::optional(*free) : std::nullopt;
   }
 
   absl::Status copyOnDevice(void *to, const void *from, int64_t sizeBytes) override {
@@ -157,9 +133,6 @@ public:
   absl::StatusOr<std::unique_ptr<StagingBuffer>> allocateStaging(int64_t sizeBytes) override {
     return allocateCudaStaging(*this, sizeBytes);
   }
-  absl::StatusOr<DeviceSpan> copyAhead(void *to, StagingBuffer &from) override {
-    return copyAheadInCuda(*this, copies, stream, to, from);
-  }
   absl::StatusOr<std::unique_ptr<DeviceEvent>> mark() override { return markCudaStream(*this, stream); }
   absl::StatusOr<int64_t> nanosecondsBetween(const DeviceEvent &from, const DeviceEvent &to) override {
     return nanosecondsBetweenCuda(*this, from, to);
@@ -177,7 +150,7 @@ protected:
     CUdeviceptr pointer = 0;
     CUresult result = driver->cuMemAlloc_v2(&pointer, static_cast<size_t>(sizeBytes));
     if (result == CUDA_ERROR_OUT_OF_MEMORY)
-      return outOfMemory(result, sizeBytes);
+      return absl::ResourceExhaustedError(driver->describe(result));
     HJX_RETURN_IF_ERROR(check(result, absl::StrCat("allocating ", sizeBytes, " bytes")));
     return reinterpret_cast<void *>(pointer);
   }
@@ -189,16 +162,42 @@ protected:
       driver->cuMemFree_v2(asCuda(memory));
   }
 
-private:
-  absl::Status outOfMemory(CUresult result, int64_t wantedBytes) const {
-    size_t free = 0, total = 0;
-    driver->cuMemGetInfo_v2(&free, &total);
-    return absl::ResourceExhaustedError(absl::StrCat(
-        name(), ": out of memory, wanted ", printBytes(static_cast<uint64_t>(wantedBytes)), ", free ",
-        printBytes(free), " of ", printBytes(total), ": ", driver->describe(result),
-        "\n  help: use smaller batches, or stop what else uses the device; see nvidia-smi"));
+  absl::StatusOr<DeviceSpan> writeAhead(void *to, StagingBuffer &from) override {
+    return copyAheadInCuda(*this, copies, stream, to, from);
+  }
+  absl::Status writeMemory(void *to, const void *from, int64_t sizeBytes) override {
+    if (sizeBytes == 0)
+      return absl::OkStatus();
+    HJX_RETURN_IF_ERROR(enter());
+    HJX_RETURN_IF_ERROR(
+        check(driver->cuMemcpyHtoDAsync_v2(asCuda(to), from, static_cast<size_t>(sizeBytes), stream),
+              absl::StrCat("copying ", sizeBytes, " bytes to it")));
+    return synchronize(); // The driver may read `from` until then.
   }
 
+  absl::Status readMemory(void *to, const void *from, int64_t sizeBytes) override {
+    if (sizeBytes == 0)
+      return synchronize();
+    HJX_RETURN_IF_ERROR(enter());
+    HJX_RETURN_IF_ERROR(
+        check(driver->cuMemcpyDtoHAsync_v2(to, asCuda(from), static_cast<size_t>(sizeBytes), stream),
+              absl::StrCat("copying ", sizeBytes, " bytes from it")));
+    return synchronize();
+  }
+
+  absl::Status readPeer(void *to, RuntimeDevice &source, const void *from, int64_t sizeBytes) override {
+    auto *peer = dynamic_cast<CudaDevice *>(&source);
+    if (!peer || peer->driver != driver)
+      return absl::UnimplementedError("devices of two drivers");
+    HJX_RETURN_IF_ERROR(peer->synchronize()); // Its queue is not ours.
+    HJX_RETURN_IF_ERROR(enter());
+    HJX_RETURN_IF_ERROR(check(driver->cuMemcpyPeerAsync(asCuda(to), context, asCuda(from), peer->context,
+                                                        static_cast<size_t>(sizeBytes), stream),
+                              absl::StrCat("copying ", sizeBytes, " bytes from ", source.name())));
+    return synchronize(); // The source may be freed after.
+  }
+
+private:
   CUdevice device = 0;
   CUstream stream = nullptr, copies = nullptr;
   int maxSharedBytes = 0;

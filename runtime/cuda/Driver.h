@@ -32,6 +32,7 @@ using CUgraphExec = struct CUgraphExec_st *;
 
 enum : CUresult { CUDA_SUCCESS = 0, CUDA_ERROR_OUT_OF_MEMORY = 2, CUDA_ERROR_NO_DEVICE = 100 };
 enum CUdevice_attribute : int {
+  CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT = 16,
   CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75,
   CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76,
   CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97,
@@ -74,6 +75,8 @@ enum CUstreamCaptureMode : int { CU_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1 };
   F(cuMemcpyHtoDAsync_v2, (CUdeviceptr to, const void *from, size_t sizeBytes, CUstream stream))   \
   F(cuMemcpyDtoHAsync_v2, (void *to, CUdeviceptr from, size_t sizeBytes, CUstream stream))         \
   F(cuMemcpyDtoDAsync_v2, (CUdeviceptr to, CUdeviceptr from, size_t sizeBytes, CUstream stream))   \
+  F(cuMemcpyPeerAsync, (CUdeviceptr to, CUcontext toContext, CUdeviceptr from, CUcontext fromContext, \
+                        size_t sizeBytes, CUstream stream))                                        \
   F(cuMemsetD8Async, (CUdeviceptr to, unsigned char value, size_t sizeBytes, CUstream stream))     \
   F(cuStreamCreateWithPriority, (CUstream * stream, unsigned flags, int priority))                 \
   F(cuStreamDestroy_v2, (CUstream stream))                                                         \

@@ -21,16 +21,18 @@
 namespace hjx::ptxsim {
 
 Settings Settings::fromEnvironment() {
-  return {simulatedCapability(), simulatorChecks(), simulatorThreads()};
+  return {simulatedCapability(), simulatorChecks(), simulatorThreads(), numSimulatedDevices(), 0, hjx::memoryLimit()};
 }
 
-// Half of the host's memory: shadow and other processes need some, too.
-static uint64_t deviceBytes() {
-  return uint64_t(sysconf(_SC_PHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE)) / 2;
+// All devices have half of the host's memory: shadow and other processes need some, too.
+static uint64_t deviceBytes(const Settings &settings) {
+  if (settings.memoryLimit)
+    return uint64_t(*settings.memoryLimit);
+  return uint64_t(sysconf(_SC_PHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE)) / 2 / uint64_t(settings.numDevices);
 }
 
 Device::Device(Settings settings)
-    : settings(settings), memory(deviceBytes()), pool(settings.numThreads),
+    : settings(settings), memory(deviceBytes(settings)), pool(settings.numThreads),
       workers(settings.numThreads) {}
 
 std::string Device::name() const {

@@ -23,6 +23,8 @@ struct Settings {
   unsigned computeCapability = 80;
   bool checks = true;
   int numThreads = 1;
+  int numDevices = 1, ordinal = 0;          ///< how many there are, and which of them it is
+  std::optional<int64_t> memoryLimit = {}; ///< bytes
 
   static Settings fromEnvironment();
 };

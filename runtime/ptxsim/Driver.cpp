@@ -96,12 +96,30 @@ CUresult driver::fail(CUresult code, absl::string_view detail) {
   return code;
 }
 
+static thread_local int currentOrdinal = 0;
+
+Device *driver::deviceAt(CUdevice ordinal) {
+  State &s = state();
+  return ordinal >= 0 && size_t(ordinal) < s.devices.size() ? s.devices[size_t(ordinal)].get() : nullptr;
+}
+
+Device *driver::current() {
+  Device *device = deviceAt(currentOrdinal);
+  return device ? device : deviceAt(0); // hjxPtxsimConfigure may have left fewer.
+}
+
+Device *driver::deviceOf(CUcontext context) {
+  for (const std::unique_ptr<Device> &device : state().devices)
+    if (device.get() == context)
+      return device.get();
+  return nullptr;
+}
+
 // The device's fault shows at every call that works on it.
 CUresult driver::health() {
-  State &s = state();
-  if (!s.device)
+  if (!current())
     return NotInitialized;
-  if (const std::optional<Finding> &fault = s.device->fault())
+  if (const std::optional<Finding> &fault = current()->fault())
     return fail(CUresult(fault->kind), fault->text);
   return Success;
 }
@@ -113,6 +131,28 @@ bool driver::isStream(CUstream stream) {
 /// Tells programs that know of it that these devices take PTX text alone.
 extern "C" __attribute__((visibility("default"))) bool hjxIsSimulated() { return true; }
 
+static void makeDevices() {
+  State &s = state();
+  s.devices.clear();
+  for (s.settings.ordinal = 0; s.settings.ordinal < s.settings.numDevices; ++s.settings.ordinal)
+    s.devices.push_back(std::make_unique<Device>(s.settings));
+  s.retained.assign(s.devices.size(), 0);
+}
+
+/// No function of CUDA: makes other devices than the environment said, as long as no context is
+/// retained. Returns 0 if it did.
+HJX_CUDA_API hjxPtxsimConfigure(unsigned capability, int numDevices) {
+  return initialized([&](Device &) -> CUresult {
+    for (unsigned count : state().retained)
+      if (count)
+        return IllegalState;
+    state().settings.computeCapability = capability;
+    state().settings.numDevices = numDevices;
+    makeDevices();
+    return Success;
+  });
+}
+
 HJX_CUDA_API cuInit(unsigned flags) {
   std::lock_guard lock(state().mutex);
 #if defined(__x86_64__)
@@ -121,8 +161,10 @@ HJX_CUDA_API cuInit(unsigned flags) {
     return NotSupported;
   }
 #endif
-  if (!state().device)
-    state().device = std::make_unique<Device>(Settings::fromEnvironment());
+  if (state().devices.empty()) {
+    state().settings = Settings::fromEnvironment();
+    makeDevices();
+  }
   return flags ? InvalidValue : Success;
 }
 
@@ -152,55 +194,57 @@ HJX_CUDA_API cuGetErrorString(CUresult error, const char **text) {
 
 HJX_CUDA_API cuDeviceGetCount(int *count) {
   return initialized([&](Device &) {
-    *count = 1;
+    *count = int(state().devices.size());
     return Success;
   });
 }
 
 HJX_CUDA_API cuDeviceGet(CUdevice *device, int ordinal) {
-  return initialized([&](Device &) {
-    *device = 0;
-    return ordinal == 0 ? Success : InvalidDevice;
+  return onDevice(ordinal, [&](Device &) {
+    *device = ordinal;
+    return Success;
   });
 }
 
-HJX_CUDA_API cuDeviceGetName(char *name, int sizeBytes, CUdevice) {
-  return initialized([&](Device &device) {
+HJX_CUDA_API cuDeviceGetName(char *name, int sizeBytes, CUdevice ordinal) {
+  return onDevice(ordinal, [&](Device &device) {
     std::snprintf(name, size_t(sizeBytes), "%s", device.name().c_str());
     return Success;
   });
 }
 
-HJX_CUDA_API cuDeviceGetAttribute(int *value, int which, CUdevice) {
-  return initialized([&](Device &device) {
+HJX_CUDA_API cuDeviceGetAttribute(int *value, int which, CUdevice ordinal) {
+  return onDevice(ordinal, [&](Device &device) {
     bool known = false;
     *value = attribute(device, which, known);
     return known ? Success : InvalidValue;
   });
 }
 
-HJX_CUDA_API cuDeviceTotalMem_v2(size_t *sizeBytes, CUdevice) {
-  return initialized([&](Device &device) {
+HJX_CUDA_API cuDeviceTotalMem_v2(size_t *sizeBytes, CUdevice ordinal) {
+  return onDevice(ordinal, [&](Device &device) {
     *sizeBytes = device.memory.total();
     return Success;
   });
 }
 
-HJX_CUDA_API cuDeviceGetUuid_v2(void *uuid, CUdevice) {
-  std::memcpy(uuid, "hjx simulated 00", 16);
+HJX_CUDA_API cuDeviceGetUuid_v2(void *uuid, CUdevice ordinal) {
+  char text[17];
+  std::snprintf(text, sizeof text, "hjx simulated %02d", ordinal);
+  std::memcpy(uuid, text, 16);
   return Success;
 }
 
-HJX_CUDA_API cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice) {
-  return initialized([&](Device &device) {
-    ++state().retained;
+HJX_CUDA_API cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice ordinal) {
+  return onDevice(ordinal, [&](Device &device) {
+    ++state().retained[size_t(ordinal)];
     *context = &device;
     return Success;
   });
 }
 
-HJX_CUDA_API cuDevicePrimaryCtxReset_v2(CUdevice) {
-  return initialized([&](Device &device) {
+HJX_CUDA_API cuDevicePrimaryCtxReset_v2(CUdevice ordinal) {
+  return onDevice(ordinal, [&](Device &device) {
     device.reset();
     state().details.clear();
     return Success;
@@ -208,16 +252,23 @@ HJX_CUDA_API cuDevicePrimaryCtxReset_v2(CUdevice) {
 }
 
 // As with a real driver, the last release frees everything and makes the device well again.
-HJX_CUDA_API cuDevicePrimaryCtxRelease_v2(CUdevice device) {
-  return initialized([&](Device &) -> CUresult {
-    if (state().retained == 0)
+HJX_CUDA_API cuDevicePrimaryCtxRelease_v2(CUdevice ordinal) {
+  return onDevice(ordinal, [&](Device &) -> CUresult {
+    unsigned &retained = state().retained[size_t(ordinal)];
+    if (retained == 0)
       return InvalidContext;
-    return --state().retained ? CUresult(Success) : cuDevicePrimaryCtxReset_v2(device);
+    return --retained ? CUresult(Success) : cuDevicePrimaryCtxReset_v2(ordinal);
   });
 }
 
-HJX_CUDA_API cuCtxSetCurrent(CUcontext) {
-  return initialized([](Device &) { return Success; });
+HJX_CUDA_API cuCtxSetCurrent(CUcontext context) {
+  return initialized([&](Device &) -> CUresult {
+    Device *device = context ? deviceOf(context) : deviceAt(0);
+    if (!device)
+      return InvalidContext;
+    currentOrdinal = device->settings.ordinal;
+    return Success;
+  });
 }
 
 HJX_CUDA_API cuCtxGetCurrent(CUcontext *context) {

@@ -108,7 +108,9 @@ struct GraphExec {
 /// All that the library holds. Never destroyed: a program may call the driver while it exits.
 struct State {
   std::recursive_mutex mutex;
-  std::unique_ptr<Device> device; ///< null before cuInit
+  Settings settings;
+  std::vector<std::unique_ptr<Device>> devices; ///< none before cuInit
+  std::vector<unsigned> retained;               ///< the contexts of each
   std::set<Stream *> streams;
   std::set<Event *> events;
   std::set<Graph *> graphs;
@@ -118,10 +120,15 @@ struct State {
   std::map<void *, std::unique_ptr<char[]>> hostMemory;
   std::map<CUresult, std::string> details; ///< whole strings, for cuGetErrorString
   bool hasDetail = false;                  ///< the call in progress left one
-  unsigned retained = 0;
 };
 
 State &state();
+
+/// The device whose context is current on this thread: at first the first. Null before cuInit.
+Device *current();
+/// The device of a handle, or null.
+Device *deviceAt(CUdevice ordinal);
+Device *deviceOf(CUcontext context);
 
 /// `code`, with words for cuGetErrorString.
 CUresult fail(CUresult code, absl::string_view detail);
@@ -129,13 +136,13 @@ CUresult fail(CUresult code, absl::string_view detail);
 /// Success, or why nothing can be done: not initialised, or the device's fault.
 CUresult health();
 
-/// Runs `body` under the lock when the library is initialised and the device well.
+/// Runs `body` on the current device, under the lock, when that is well.
 template <typename Body> CUresult guarded(Body body) {
   std::lock_guard lock(state().mutex);
   if (CUresult result = health())
     return result;
   state().hasDetail = false;
-  CUresult result = body(*state().device);
+  CUresult result = body(*current());
   if (!state().hasDetail)
     state().details.erase(result);
   return result;
@@ -144,7 +151,15 @@ template <typename Body> CUresult guarded(Body body) {
 /// The same, but for calls that a broken device still answers.
 template <typename Body> CUresult initialized(Body body) {
   std::lock_guard lock(state().mutex);
-  return state().device ? body(*state().device) : CUresult(NotInitialized);
+  return current() ? body(*current()) : CUresult(NotInitialized);
+}
+
+/// The same for the device of a handle.
+template <typename Body> CUresult onDevice(CUdevice ordinal, Body body) {
+  return initialized([&](Device &) {
+    Device *device = deviceAt(ordinal);
+    return device ? body(*device) : CUresult(InvalidDevice);
+  });
 }
 
 /// 0, the handles of the legacy and the per-thread default stream, or one that was made.

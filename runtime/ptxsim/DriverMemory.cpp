@@ -57,6 +57,24 @@ CUresult copyOnDevice(CUdeviceptr to, CUdeviceptr from, size_t size) {
   });
 }
 
+// Of memories that each belong to one device.
+CUresult copyBetween(CUdeviceptr to, CUcontext toContext, CUdeviceptr from, CUcontext fromContext, size_t size) {
+  return guarded([&](Device &) -> CUresult {
+    Device *target = deviceOf(toContext), *source = deviceOf(fromContext);
+    if (!target || !source)
+      return InvalidContext;
+    if (!size)
+      return Success;
+    const Allocation *targetAt = memoryAt(*target, to, size, "copy to another device");
+    const Allocation *sourceAt = targetAt ? memoryAt(*source, from, size, "copy from another device") : nullptr;
+    if (!sourceAt)
+      return InvalidValue;
+    std::memmove(targetAt->at(to), sourceAt->at(from), size);
+    targetAt->copyWritten(to, *sourceAt, from, size);
+    return Success;
+  });
+}
+
 CUresult fill(CUdeviceptr to, const void *value, size_t width, size_t count) {
   return guarded([&](Device &device) -> CUresult {
     size_t size = width * count;
@@ -142,6 +160,10 @@ HJX_CUDA_API cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t sizeB
 }
 HJX_CUDA_API cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t sizeBytes) {
   return copyOnDevice(to, from, sizeBytes);
+}
+HJX_CUDA_API cuMemcpyPeerAsync(CUdeviceptr to, CUcontext toContext, CUdeviceptr from, CUcontext fromContext,
+                               size_t sizeBytes, CUstream stream) {
+  return enqueue(stream, 1, [=] { return copyBetween(to, toContext, from, fromContext, sizeBytes); });
 }
 HJX_CUDA_API cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count, CUstream stream) {
   return enqueue(stream, 2, [=] { return fill(to, &value, 1, count); });

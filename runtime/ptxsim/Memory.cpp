@@ -58,7 +58,17 @@ void Allocation::copyWritten(uint64_t to, const Allocation &source, uint64_t fro
     copyByte(index);
 }
 
+// Memories take turns in windows of the address space, so that a pointer of one device, or of a
+// context that was released, is none of another.
+static uint64_t takeWindow(uint64_t first) {
+  constexpr uint64_t kWindowBytes = uint64_t(1) << 44, kNumWindows = 32;
+  static std::atomic<uint64_t> next = 0;
+  return first + next++ % kNumWindows * kWindowBytes;
+}
+
 uint64_t Memory::allocate(uint64_t sizeBytes) {
+  if (changes == 0)
+    nextAddress = takeWindow(nextAddress);
   constexpr uint64_t kGranule = 512, kGap = 4096;
   uint64_t rounded = (sizeBytes + kGranule - 1) / kGranule * kGranule;
   if (rounded < sizeBytes || rounded > totalBytes - usedBytes)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Devices: the processor; and a CUDA device over a driver that records its calls.
-#include "runtime/Device.h"
+#include "runtime/Backends.h"
 #include "runtime/Abi.h"
 #include "runtime/Replay.h"
 #include "runtime/TimedCalls.h"
@@ -53,7 +53,7 @@ protected:
 
 TEST(CpuDevice, HoldsMemoryThatTheHostReads) {
   RuntimeDevice &device = cpuDevice();
-  EXPECT_EQ(device.name(), "cpu");
+  EXPECT_EQ(device.name(), "cpu:0");
   EXPECT_GT(device.info().totalBytes, 0);
   EXPECT_GT(*device.freeBytes(), 0);
   DeviceBuffer a = *device.allocate(16), b = *device.allocate(16);
@@ -87,7 +87,7 @@ TEST(CpuDevice, Refuses) {
   EXPECT_EQ(cpuDevice().allocate(int64_t(1) << 60).status().code(),
             absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(messageOf(cpuDevice().loadModule("", {}).status()),
-              HasSubstr("cpu: expected a program for the processor"));
+              HasSubstr("cpu:0: expected a program for the processor"));
   EXPECT_EQ(cpuDevice().launch({}, {}, nullptr).code(), absl::StatusCode::kUnimplemented);
   EXPECT_EQ(cpuDevice().record([](LaunchRecorder &) { return absl::OkStatus(); }).status().code(),
             absl::StatusCode::kUnimplemented);
@@ -154,19 +154,21 @@ TEST_F(CudaDeviceTest, DriverThatDoesNotStart) {
 
 TEST_F(CudaDeviceTest, AreListedAndOpened) {
   std::vector<std::string> names;
-  for (const DeviceInfo &info : listDevices())
+  BackendInfo backend = listBackends()[1];
+  for (const DeviceInfo &info : backend.devices)
     names.push_back(info.name);
-  EXPECT_THAT(names, ElementsAre("cpu", "cuda:0", "cuda:1"));
+  EXPECT_THAT(names, ElementsAre("cuda:0", "cuda:1"));
   EXPECT_EQ(*openDevice("cpu"), &cpuDevice());
   RuntimeDevice *second = *openDevice("cuda:1");
   EXPECT_EQ(second->name(), "cuda:1");
   EXPECT_EQ(second->info().description, "Fake 1");
   EXPECT_EQ(second->info().computeCapability, 90);
+  EXPECT_EQ(second->info().numMultiprocessors, 132);
   EXPECT_EQ(*openDevice("cuda:1"), second);
   EXPECT_EQ((*openDevice("cuda"))->name(), "cuda:0");
   absl::Status status = openDevice("cuda:2").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
-  EXPECT_THAT(messageOf(status), HasSubstr("expected one of cpu, cuda:0, cuda:1, got 'cuda:2'"));
+  EXPECT_THAT(messageOf(status), HasSubstr("expected one of cuda:0, cuda:1, got 'cuda:2'"));
   EXPECT_EQ(openDevice("tpu").status().code(), absl::StatusCode::kNotFound);
 }
 
@@ -226,9 +228,29 @@ TEST_F(CudaDeviceTest, OutOfMemorySaysHowMuch) {
   absl::Status status = device->allocate(96 << 20).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(messageOf(status),
-            "cuda:1: out of memory, wanted 96.0 MiB, free 12.0 MiB of 3.0 GiB: "
-            "CUDA_ERROR_OUT_OF_MEMORY (out of memory)\n"
+            "cuda:1: out of memory, wanted 96.0 MiB, free 12.0 MiB of 3.0 GiB\n"
             "  help: use smaller batches, or stop what else uses the device; see nvidia-smi");
+}
+
+TEST_F(CudaDeviceTest, CopiesFromAnotherDevice) {
+  std::unique_ptr<RuntimeDevice> one = open();
+  auto two = *makeCudaDevice(*cuda::Driver::open(HJX_FAKE_CUDA), 0);
+  // Of another driver, so through the host; and the devices of one driver know each other's memory.
+  DeviceBuffer a = *one->allocate(8), b = *two->allocate(8);
+  fake->calls.clear();
+  ASSERT_TRUE(two->copyFrom(b.data(), *one, a.data(), 8).ok());
+  EXPECT_THAT(fake->calls, ElementsAre("cuMemcpyDtoHAsync_v2 8", "cuStreamSynchronize", "cuMemcpyHtoDAsync_v2 8",
+                                       "cuStreamSynchronize", "cuStreamSynchronize"));
+  EXPECT_EQ(one->statistics().count(TransferDirection::DeviceToHost).bytes, 8);
+  EXPECT_EQ(two->statistics().count(TransferDirection::HostToDevice).bytes, 8);
+  EXPECT_EQ(two->statistics().count(TransferDirection::DeviceToDevice).bytes, 0);
+
+  RuntimeDevice *first = *openDevice("cuda:0"), *second = *openDevice("cuda:1");
+  DeviceBuffer c = *first->allocate(8), d = *second->allocate(8);
+  fake->calls.clear();
+  ASSERT_TRUE(second->copyFrom(d.data(), *first, c.data(), 8).ok());
+  EXPECT_THAT(fake->calls, ElementsAre("cuStreamSynchronize", "cuMemcpyPeerAsync 2 1 8", "cuStreamSynchronize"));
+  EXPECT_EQ(second->statistics().count(TransferDirection::DeviceToDevice).copies, 1);
 }
 
 TEST_F(CudaDeviceTest, KernelsMayUseAllSharedMemory) {

@@ -73,6 +73,9 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice
   case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
     *value = 0;
     break;
+  case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
+    *value = 132;
+    break;
   case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
     *value = 1000;
     break;
@@ -162,6 +165,12 @@ CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t sizeBytes, CUst
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t sizeBytes, CUstream) {
   std::memcpy(reinterpret_cast<void *>(to), reinterpret_cast<void *>(from), sizeBytes);
   return record("cuMemcpyDtoDAsync_v2", sizeBytes);
+}
+CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext toContext, CUdeviceptr from, CUcontext fromContext,
+                           size_t sizeBytes, CUstream) {
+  std::memcpy(reinterpret_cast<void *>(to), reinterpret_cast<void *>(from), sizeBytes);
+  return record("cuMemcpyPeerAsync", reinterpret_cast<uintptr_t>(toContext), reinterpret_cast<uintptr_t>(fromContext),
+                sizeBytes);
 }
 CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t sizeBytes, CUstream) {
   std::memset(reinterpret_cast<void *>(to), value, sizeBytes);

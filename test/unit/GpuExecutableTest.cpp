@@ -100,11 +100,11 @@ std::vector<float> download(const DeviceBuffer &buffer) {
 TEST(SimulatedTarget, OpensOneArchitectureAProcess) {
   absl::StatusOr<RuntimeDevice *> device = Target::parse("sim:sm_80")->open();
   ASSERT_TRUE(device.ok()) << device.status();
-  EXPECT_EQ((*device)->name(), "sim:sm_80");
+  EXPECT_EQ((*device)->name(), "sim:0");
   EXPECT_EQ((*device)->info().computeCapability, 80);
   EXPECT_EQ(*Target::parse("sim:sm_80")->open(), *device);
   EXPECT_THAT(messageOf(Target::parse("sim:sm_90")->open().status()),
-              HasSubstr("device sim:sm_90: expected sm_80, which the simulated device of this process is, got sm_90"));
+              HasSubstr("device sim:sm_90: expected sm_80, which the simulated devices of this process are, got sm_90"));
 }
 
 TEST_F(GpuExecutableTest, CompilesWithoutADevice) {
@@ -202,11 +202,13 @@ TEST(Target, Parses) {
   EXPECT_EQ(Target::parse("cuda")->device, "cuda:0");
   EXPECT_EQ(Target::parse("cuda:12")->device, "cuda:12");
   EXPECT_EQ(Target::parse("sim:sm_90")->device, "sim:sm_90");
+  EXPECT_EQ(Target::parse("sim")->device, "sim:0");
+  EXPECT_EQ(Target::parse("cpu:3")->device, "cpu:3");
   EXPECT_EQ(Target::parse("ptx:sm_90")->kind, Target::Kind::Ptx);
   EXPECT_EQ(Target::parse("ptx:sm_90")->chip, "sm_90");
-  for (const char *bad : {"", "gpu", "cuda:", "cuda:x", "cuda:-1", "ptx", "ptx:sm_70", "ptx:", "sim", "sim:sm_70", "CPU", "cpu "})
+  for (const char *bad : {"", "gpu", "cuda:", "cuda:x", "cuda:-1", "ptx", "ptx:sm_70", "ptx:", "sim:", "sim:sm_70", "cpu:x", "CPU", "cpu "})
     EXPECT_THAT(messageOf(Target::parse(bad).status()),
-                HasSubstr("target: expected cpu, cuda, cuda:<number>, sim:sm_80 or sim:sm_90, ptx:sm_80 or ptx:sm_90, got '"))
+                HasSubstr("target: expected cpu, cuda, sim, one of these with :<number>, sim:sm_80 or sim:sm_90, ptx:sm_80 or ptx:sm_90, got '"))
         << bad;
 }
 

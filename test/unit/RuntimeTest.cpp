@@ -14,6 +14,9 @@
 #include <set>
 #include <thread>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 using namespace hjx;
 using testing::HasSubstr;
 
@@ -44,6 +47,76 @@ TEST(Buffer, BorrowedMemoryStaysWithItsOwner) {
     *view.as<int>() = 4;
   }
   EXPECT_EQ(value, 4);
+}
+
+namespace {
+
+/// Pages of this process that are in memory, in bytes.
+int64_t residentBytes() {
+  long long total = 0, resident = 0;
+  std::FILE *file = std::fopen("/proc/self/statm", "re");
+  EXPECT_EQ(std::fscanf(file, "%lld %lld", &total, &resident), 2);
+  std::fclose(file);
+  return resident * sysconf(_SC_PAGESIZE);
+}
+
+/// A file that is removed with the object.
+struct TemporaryFile {
+  std::string path = testing::TempDir() + "/hjx-buffer-" + std::to_string(getpid());
+  TemporaryFile(int64_t sizeBytes, std::string_view text, int64_t at) {
+    int fd = ::open(path.c_str(), O_CREAT | O_RDWR | O_TRUNC | O_CLOEXEC, 0666);
+    EXPECT_EQ(::ftruncate(fd, sizeBytes), 0);
+    EXPECT_EQ(::pwrite(fd, text.data(), text.size(), at), static_cast<ssize_t>(text.size()));
+    ::close(fd);
+  }
+  ~TemporaryFile() { ::unlink(path.c_str()); }
+};
+
+} // namespace
+
+TEST(Buffer, MapsAPartOfAFile) {
+  TemporaryFile file(10000, "some words", 5000);
+  Buffer buffer = *Buffer::map(file.path, 5000, 5000);
+  EXPECT_EQ(std::string(buffer.as<char>(), 10), "some words");
+  EXPECT_EQ(buffer.sizeBytes(), 5000);
+  EXPECT_TRUE(buffer.isOwner() && buffer.isMapped());
+  EXPECT_FALSE(buffer.isAligned());
+  EXPECT_TRUE(Buffer::map(file.path, 64, 1)->isAligned());
+  Buffer moved = std::move(buffer);
+  EXPECT_FALSE(buffer);
+  moved.as<char>()[0] = 'h'; // In memory alone.
+  EXPECT_EQ(*Buffer::map(file.path, 5000, 1)->as<char>(), 's');
+  ::unlink(file.path.c_str());
+  EXPECT_EQ(std::string(moved.as<char>(), 10), "home words") << "the mapping outlives the name";
+  EXPECT_EQ(moved.as<char>()[4999], 0);
+}
+
+TEST(Buffer, AMappedFileCostsOnlyWhatIsRead) {
+  constexpr int64_t kSize = int64_t(20) << 30;
+  TemporaryFile file(kSize, "here", kSize / 2);
+  int64_t before = residentBytes();
+  Buffer buffer = *Buffer::map(file.path, 0, kSize);
+  EXPECT_EQ(std::string(buffer.as<char>() + kSize / 2, 4), "here");
+  EXPECT_EQ(buffer.as<char>()[kSize - 1], 0);
+  EXPECT_LT(residentBytes() - before, 1 << 20);
+}
+
+TEST(Buffer, FilesThatCannotBeMapped) {
+  auto messageOf = [](const std::string &path, int64_t offset, int64_t size) {
+    return std::string(Buffer::map(path, offset, size).status().message());
+  };
+  TemporaryFile file(100, "", 0);
+  EXPECT_EQ(Buffer::map("/no/such/file", 0, 1).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(messageOf("/no/such/file", 0, 1), "/no/such/file: cannot open: No such file or directory");
+  EXPECT_EQ(messageOf("/tmp", 0, 1), "/tmp: expected a regular file, got a directory\n"
+                                     "  help: name a file; to read a stream, save it to a file first");
+  EXPECT_THAT(messageOf("/dev/zero", 0, 1), HasSubstr("expected a regular file, got a device or pipe"));
+  EXPECT_EQ(messageOf(file.path, 90, 20), file.path + ": expected 20 bytes from byte 90, got a file of 100\n"
+                                                      "  help: the file is incomplete, or is not of this type and shape");
+  EXPECT_EQ(Buffer::map(file.path, 101, 0).status().code(), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(Buffer::map(file.path, 50, INT64_MAX).status().code(), absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(messageOf(file.path, -1, 1), HasSubstr("expected an offset and a size of at least 0, got -1 and 1"));
+  EXPECT_EQ(Buffer::map(file.path, 100, 0)->sizeBytes(), 0);
 }
 
 TEST(Buffer, RefusesImpossibleSizes) {

@@ -29,6 +29,7 @@ std::unique_ptr<Command> makeGenerateCommand();
 std::unique_ptr<Command> makeCallCommand();
 std::unique_ptr<Command> makeConvertCommand();
 std::unique_ptr<Command> makeInspectCommand();
+std::unique_ptr<Command> makeDevicesCommand();
 
 /// The flags of commands that compile: for what machine (docs/gpu.md), where in the compiler to
 /// begin and to end, and where to keep what is in between (docs/debugging.md).

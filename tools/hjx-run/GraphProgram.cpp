@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/hjx-run/GraphProgram.h"
 
+#include "lib/Data/Status.h"
+#include "runtime/Bytes.h"
+
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
 #include <bit>
 #include <chrono>
+#include <set>
 
 namespace hjx {
 namespace {
@@ -46,6 +51,52 @@ double readFloat(const void *from, StoredType type, size_t index) {
 // Binding functions to buffers
 //===----------------------------------------------------------------------===//
 
+static absl::StatusOr<DeviceBuffer> allocate(RuntimeDevice &device, const GraphValue &value) {
+  absl::StatusOr<DeviceBuffer> buffer = device.allocate(value.sizeBytes);
+  if (absl::IsResourceExhausted(buffer.status()))
+    return device.outOfMemory(value.sizeBytes, absl::StrCat("'", printable(value.name), "'"));
+  return buffer;
+}
+
+/// The largest batch below the graph's whose arena would fit into `freeBytes`, and its bytes. What has
+/// the size of a tensor of the state (gradients, updates) stays; the rest grows with the batch.
+static std::optional<std::pair<int64_t, int64_t>> batchThatFits(const TrainingGraph &graph, const GraphFunction &function,
+                                                                const MemoryPlan &plan, int64_t freeBytes) {
+  if (GraphFunction::find(function.arguments, "batch", "inputs") < 0)
+    return std::nullopt;
+  int64_t rows = batchOf(function).rows;
+  std::set<int64_t> stateSizes;
+  for (const GraphValue &value : graph.state())
+    stateSizes.insert(value.sizeBytes);
+  auto bytesOf = [&](int64_t fewer) {
+    MemoryPlan scaled = plan;
+    for (MemoryPlan::Entry &entry : scaled.entries)
+      if (!stateSizes.count(entry.sizeBytes))
+        entry.sizeBytes = (entry.sizeBytes * fewer + rows - 1) / rows;
+    scaled.place();
+    return scaled.sizeBytes;
+  };
+  int64_t fits = 0;
+  for (int64_t step = int64_t{1} << 40; step; step /= 2) // The largest that fits, as bits from the top.
+    if (fits + step < rows && bytesOf(fits + step) <= freeBytes)
+      fits += step;
+  if (fits == 0)
+    return std::nullopt;
+  return std::pair{fits, bytesOf(fits)};
+}
+
+absl::Status GraphProgram::reserve(const Bound &bound) const {
+  const GraphFunction &signature = bound.function.signature;
+  const MemoryPlan &plan = bound.function.code->memoryPlan();
+  std::string remedy;
+  if (absl::StatusOr<int64_t> free = device_.freeBytes(); free.ok() && *free < plan.sizeBytes)
+    if (auto fits = batchThatFits(graph_, signature, plan, *free))
+      remedy = absl::StrCat("a batch of ", fits->first, " rows instead of ", batchOf(signature).rows, " would need about ",
+                            printBytes(fits->second), " here; write the graph with it");
+  absl::Status status = bound.function.code->reserve(remedy);
+  return status.ok() ? status : absl::Status(status.code(), absl::StrCat(signature.name, ": ", std::string(status.message())));
+}
+
 absl::StatusOr<GraphProgram::Bound> GraphProgram::bind(const std::string &name, const GraphProgramOptions &options) {
   Bound bound;
   FunctionCompileOptions compileOptions;
@@ -58,7 +109,7 @@ absl::StatusOr<GraphProgram::Bound> GraphProgram::bind(const std::string &name, 
   auto place = [&](const GraphValue &value) -> absl::StatusOr<void *> {
     if (value.role == "state")
       return state_[static_cast<size_t>(graph_.stateIndex(value.name))].data();
-    HJX_ASSIGN_OR_RETURN(DeviceBuffer buffer, device_.allocate(value.sizeBytes));
+    HJX_ASSIGN_OR_RETURN(DeviceBuffer buffer, allocate(device_, value));
     bound.owned.push_back(std::move(buffer));
     return bound.owned.back().data();
   };
@@ -89,6 +140,7 @@ int GraphProgram::Bound::argument(std::string_view role, std::string_view leafNa
 
 absl::Status GraphProgram::Bound::set(int argument, const void *bytes) const {
   auto index = static_cast<size_t>(argument);
+  TransferScope scope(TransferKind::Explicit, {{}, 0, function.signature.arguments[index].name, {}});
   return function.code->device().copyToDevice(const_cast<void *>(inputs[index]), bytes,
                                               function.signature.arguments[index].sizeBytes);
 }
@@ -110,6 +162,7 @@ absl::StatusOr<std::vector<double>> GraphProgram::Bound::read(size_t result, siz
   StoredType type = function.signature.results[result].type;
   size_t elementBytes = storedTypeBits(type) / 8;
   std::vector<char> bytes(count * elementBytes);
+  TransferScope scope(TransferKind::Explicit, {{}, 0, function.signature.results[result].name, {}});
   HJX_RETURN_IF_ERROR(function.code->device().copyToHost(
       bytes.data(), static_cast<const char *>(outputs[result]) + first * elementBytes, static_cast<int64_t>(bytes.size())));
   std::vector<double> numbers(count);
@@ -121,15 +174,16 @@ absl::StatusOr<std::vector<double>> GraphProgram::Bound::read(size_t result, siz
 absl::StatusOr<std::unique_ptr<GraphProgram>> GraphProgram::create(const TrainingGraph &graph,
                                                                    const GraphProgramOptions &options) {
   std::unique_ptr<GraphProgram> program(new GraphProgram(graph, *options.device));
+  program->transfers_ = options.transfers;
   for (const GraphValue &value : graph.state()) {
-    HJX_ASSIGN_OR_RETURN(DeviceBuffer buffer, options.device->allocate(value.sizeBytes));
+    HJX_ASSIGN_OR_RETURN(DeviceBuffer buffer, allocate(*options.device, value));
     program->state_.push_back(std::move(buffer));
   }
   auto compile = [&](bool wanted, const char *name, std::optional<Bound> &to) -> absl::Status {
     if (!wanted)
       return absl::OkStatus();
     HJX_ASSIGN_OR_RETURN(to, program->bind(name, options));
-    return absl::OkStatus();
+    return options.reserve ? program->reserve(*to) : absl::OkStatus();
   };
   HJX_RETURN_IF_ERROR(compile(options.step && graph.step, "init", program->init_));
   HJX_RETURN_IF_ERROR(compile(options.step && graph.step, "step", program->step_));
@@ -150,6 +204,7 @@ absl::Status GraphProgram::initialise(uint64_t seed) {
 }
 
 absl::StatusOr<StepResult> GraphProgram::step(std::span<const Batch> batches, double learningRate, int64_t step) {
+  TransferGuard guard(hasStepped_ ? transfers_ : TransferLevel::Allow);
   for (auto [name, member] : {std::pair{"inputs", &Batch::inputs}, {"targets", &Batch::targets}}) {
     std::vector<std::span<const int32_t>> parts;
     for (const Batch &batch : batches)
@@ -161,7 +216,9 @@ absl::StatusOr<StepResult> GraphProgram::step(std::span<const Batch> batches, do
   for (auto [name, bytes] : {std::pair<const char *, const void *>{"learning_rate", &rate}, {"step", &number}})
     if (int index = step_->argument("scalar", name); index >= 0)
       HJX_RETURN_IF_ERROR(step_->set(index, bytes));
-  HJX_RETURN_IF_ERROR(step_->call());
+  if (absl::Status status = step_->call(); !status.ok())
+    return absl::Status(status.code(), absl::StrCat("step: ", std::string(status.message())));
+  hasStepped_ = true;
 
   StepResult result;
   for (size_t i = 0; i < step_->outputs.size(); ++i) {

@@ -6,7 +6,8 @@
 //
 // What moves: a batch and the scalars of a step go to the device, its metrics come back. The state
 // comes back only where somebody asks for it (`state`): for checkpoints and hashes. All of this is
-// the same code for the processor, where a copy is a memcpy.
+// the same code for the processor, where a copy is a memcpy. A guard sees to it that a step moves
+// nothing else (the first one may: constants).
 #pragma once
 
 #include "lib/Data/Tokenizer.h"
@@ -22,7 +23,9 @@ struct GraphProgramOptions {
   bool eval = true;   ///< and eval, where the graph has it
   bool logits = true; ///< and logits
   bool profile = false;
+  bool reserve = true; ///< take the memory for calls at once, so that what does not fit is known before anything runs
   RuntimeDevice *device = &cpuDevice();
+  TransferLevel transfers = TransferLevel::Disallow; ///< of steps after the first; see runtime/TransferGuard.h
   std::string dumpDir; ///< gets <function>/1-traced.mlir, ...
 };
 
@@ -72,10 +75,14 @@ private:
   };
 
   GraphProgram(const TrainingGraph &graph, RuntimeDevice &device) : graph_(graph), device_(device) {}
+  /// Takes the memory that a call needs beside its arguments and results.
+  absl::Status reserve(const Bound &bound) const;
   absl::StatusOr<Bound> bind(const std::string &name, const GraphProgramOptions &options);
   std::vector<const Bound *> bound() const;
 
   const TrainingGraph &graph_;
+  TransferLevel transfers_ = TransferLevel::Disallow;
+  bool hasStepped_ = false;
   RuntimeDevice &device_;
   std::vector<DeviceBuffer> state_; ///< in the order of graph_.state()
   std::optional<Bound> init_, step_, eval_, logits_;

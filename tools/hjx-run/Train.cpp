@@ -94,6 +94,10 @@ private:
   cl::opt<bool> compileOnly_{"compile-only", cl::desc("compile, report and leave"), cl::sub(flags)};
   cl::opt<std::string> output_{"output", cl::desc("folder for <function>.ptx of --compile-only --target=ptx:..."),
                                cl::value_desc("dir"), cl::sub(flags)};
+  cl::opt<std::string> transferGuard_{"transfer-guard",
+                                      cl::desc("what a step after the first may move beside the batch, scalars and metrics: allow, log or "
+                                               "disallow (the default)"),
+                                      cl::init("disallow"), cl::value_desc("level"), cl::sub(flags)};
   cl::opt<bool> profile_{"profile", cl::desc("print the time of each function and kernel"), cl::sub(flags)};
 };
 
@@ -292,6 +296,11 @@ absl::Status TrainCommand::run() {
   GraphProgramOptions programOptions;
   programOptions.dumpDir = stages_.dumpDir();
   programOptions.profile = profile_;
+  absl::StatusOr<TransferLevel> transfers = parseTransferLevel(transferGuard_);
+  if (!transfers.ok())
+    return badInput("--transfer-guard", "allow, log or disallow", absl::StrCat("'", printable(transferGuard_), "'"),
+                    "log names each transfer on standard error");
+  programOptions.transfers = *transfers;
   HJX_ASSIGN_OR_RETURN(Target target, stages_.target());
   if (compileOnly_ && target.kind == Target::Kind::Ptx)
     return writePtx(graph, target.chip);

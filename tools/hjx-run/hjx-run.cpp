@@ -6,6 +6,7 @@
 //   hjx-run train gpt2.mlir austen.txt --run runs/demo --resume
 //   hjx-run generate gpt2.mlir --run runs/demo --prompt "It is a truth"
 //   hjx-run convert gpt2-int8.mlir --from runs/demo --run runs/demo-int8
+//   hjx-run devices                                  # what the others can run on, with --target
 //   hjx-run call gpt2.mlir --function init --input key.npy --output state.safetensors
 #include "tools/HiPlugins.h"
 #include "tools/Options.h"
@@ -78,7 +79,7 @@ int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   std::vector<std::unique_ptr<hjx::Command>> commands;
   for (auto make : {hjx::makeTrainCommand, hjx::makeEvalCommand, hjx::makeGenerateCommand, hjx::makeCallCommand,
-                    hjx::makeConvertCommand, hjx::makeInspectCommand})
+                    hjx::makeConvertCommand, hjx::makeInspectCommand, hjx::makeDevicesCommand})
     commands.push_back(make());
   hjx::hideLibraryOptions();
   hjx::registerHiPluginOption();
@@ -92,6 +93,6 @@ int main(int argc, char **argv) {
       std::fprintf(stderr, "error: %s\n", plainPlaces(std::string(status.message())).c_str());
     return status.ok() ? 0 : 1;
   }
-  std::fprintf(stderr, "error: expected a command: train, eval, generate, convert, call or inspect\n  help: hjx-run --help\n");
+  std::fprintf(stderr, "error: expected a command: train, eval, generate, convert, call, inspect or devices\n  help: hjx-run --help\n");
   return 2;
 }
