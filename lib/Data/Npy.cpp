@@ -200,9 +200,8 @@ std::string rowMajor(const std::string &bytes, const std::vector<int64_t> &shape
 
 } // namespace
 
-absl::StatusOr<HostTensor> readNpy(const std::string &path) {
-  const std::string subject = absl::StrCat("npy: ", path);
-  HJX_ASSIGN_OR_RETURN(InputFile file, InputFile::open(path));
+absl::StatusOr<NpyLayout> readNpyLayout(const InputFile &file) {
+  const std::string subject = absl::StrCat("npy: ", file.path());
   const uint64_t fileBytes = file.sizeBytes();
   char prefix[12] = {};
   HJX_RETURN_IF_ERROR(file.read(0, std::span(prefix, std::min<uint64_t>(fileBytes, 12))));
@@ -237,15 +236,21 @@ absl::StatusOr<HostTensor> readNpy(const std::string &path) {
                     absl::StrCat("the data of ", describeTensor(header.type, header.shape)),
                     absl::StrCat(fileBytes - dataStart, " bytes"),
                     "the file is damaged or incomplete; fetch it again");
-  HostTensor tensor{header.type, std::move(header.shape), {}};
+  return NpyLayout{header.type, std::move(header.shape), header.fortranOrder, dataStart, *size};
+}
+
+absl::StatusOr<HostTensor> readNpy(const std::string &path) {
+  HJX_ASSIGN_OR_RETURN(InputFile file, InputFile::open(path));
+  HJX_ASSIGN_OR_RETURN(NpyLayout layout, readNpyLayout(file));
+  HostTensor tensor{layout.type, std::move(layout.shape), {}};
   try {
-    tensor.bytes.resize(*size);
+    tensor.bytes.resize(layout.sizeBytes);
   } catch (const std::bad_alloc &) {
     return absl::ResourceExhaustedError(
-        absl::StrCat(subject, ": out of memory, wanted ", *size, " bytes"));
+        absl::StrCat("npy: ", path, ": out of memory, wanted ", layout.sizeBytes, " bytes"));
   }
-  HJX_RETURN_IF_ERROR(file.read(dataStart, tensor.bytes));
-  if (header.fortranOrder && tensor.shape.size() > 1)
+  HJX_RETURN_IF_ERROR(file.read(layout.dataStart, tensor.bytes));
+  if (layout.fortranOrder && tensor.shape.size() > 1)
     tensor.bytes = rowMajor(tensor.bytes, tensor.shape, storedTypeBits(tensor.type) / 8);
   return tensor;
 }

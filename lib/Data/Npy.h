@@ -15,6 +15,16 @@
 
 namespace hjx {
 
+/// Where the elements of a file lie, for who reads or maps a part of them.
+struct NpyLayout {
+  StoredType type;
+  std::vector<int64_t> shape;
+  bool fortranOrder;
+  uint64_t dataStart, sizeBytes; ///< from the start of the file
+};
+/// Reads the header, and checks that the file has what it says.
+absl::StatusOr<NpyLayout> readNpyLayout(const InputFile &file);
+
 /// Reads an array; Fortran order is converted to row-major.
 absl::StatusOr<HostTensor> readNpy(const std::string &path);
 

@@ -44,6 +44,8 @@ public:
   /// Like find, but a missing tensor is an error that offers the nearest name.
   absl::StatusOr<const TensorInfo *> get(std::string_view name) const;
 
+  /// Where the bytes of a tensor begin in the file, for who maps them.
+  uint64_t offsetOf(const TensorInfo &tensor) const { return dataStart_ + tensor.begin; }
   /// Copies part of a tensor, from `offsetBytes` of it.
   absl::Status read(const TensorInfo &tensor, uint64_t offsetBytes, std::span<char> out) const;
   /// Copies a whole tensor; its type must be one that hjx has.

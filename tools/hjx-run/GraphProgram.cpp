@@ -91,7 +91,7 @@ absl::Status GraphProgram::reserve(const Bound &bound) const {
   std::string remedy;
   if (absl::StatusOr<int64_t> free = device_.freeBytes(); free.ok() && *free < plan.sizeBytes)
     if (auto fits = batchThatFits(graph_, signature, plan, *free))
-      remedy = absl::StrCat("a batch of ", fits->first, " rows instead of ", batchOf(signature).rows, " would need about ",
+      remedy = absl::StrCat("a batch of ", fits->first, fits->first == 1 ? " row" : " rows", " instead of ", batchOf(signature).rows, " would need about ",
                             printBytes(fits->second), " here; write the graph with it");
   absl::Status status = bound.function.code->reserve(remedy);
   return status.ok() ? status : absl::Status(status.code(), absl::StrCat(signature.name, ": ", std::string(status.message())));

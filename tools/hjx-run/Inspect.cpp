@@ -29,6 +29,7 @@ absl::Status InspectCommand::run() {
     return stages_.lower(graph, {"init", "step", "eval", "logits", "convert"});
   GraphProgramOptions options;
   options.dumpDir = stages_.dumpDir();
+  options.reserve = false; // The plan of a program that does not fit is what one wants to see.
   HJX_ASSIGN_OR_RETURN(options.device, stages_.openDevice(graph.modules().front()));
   HJX_ASSIGN_OR_RETURN(std::unique_ptr<GraphProgram> program, GraphProgram::create(graph, options));
   for (const GraphValue &value : graph.state())

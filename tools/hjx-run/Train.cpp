@@ -306,6 +306,7 @@ absl::Status TrainCommand::run() {
     return writePtx(graph, target.chip);
   HJX_ASSIGN_OR_RETURN(programOptions.device, stages_.openDevice(graph.modules().front()));
   if (compileOnly_) {
+    programOptions.reserve = false;
     HJX_ASSIGN_OR_RETURN(std::unique_ptr<GraphProgram> program, GraphProgram::create(graph, programOptions));
     std::printf("%s\n%s", describeState(graph).c_str(), program->describeFunctions().c_str());
     return absl::OkStatus();
