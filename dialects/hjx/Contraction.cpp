@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Contractions: result types.
-#include "dialects/hjx/Hjx.h"
+#include "dialects/hjx/Attention.h"
 #include "dialects/hjx/Shapes.h"
 
 #include "mlir/IR/Builders.h"
@@ -16,6 +16,10 @@ void HjxDialect::registerContractionOps() {
   addOperations<
 #define GET_OP_LIST
 #include "dialects/hjx/Contraction.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/hjx/Attention.cpp.inc"
       >();
 }
 

@@ -8,6 +8,7 @@
 //   hjx::Array y = hjx::nn::linear(layer, x);          // x[..., 3] -> y[..., 4]
 #pragma once
 
+#include <hjx/attention.h>
 #include <hjx/hjx.h>
 
 namespace hjx::nn {
@@ -50,12 +51,12 @@ HJX_API Array layer_norm(const LayerNorm &layer, ArrayLike x, double epsilon = 1
 // Attention
 //===----------------------------------------------------------------------===//
 
-/// Returns softmax(q k^T / sqrt(d)) v, where position t sees positions 0..t.
+/// Attention of heads, [..., T, heads, d].
+using hjx::dot_product_attention;
+
+/// Returns softmax(q k^T / sqrt(d)) v, where position t sees positions 0..t: attention of one head.
 ///
 /// Shapes: q, k, v and the result are [..., T, d].
-/// Source: Vaswani et al. 2017. Hidden scores are -1e10, as in OpenAI's GPT-2:
-///         finite, so that a masked row is never NaN. Of 16-bit q and k, scores and softmax are
-///         in float32, as in jax.nn.dot_product_attention.
 HJX_API Array causal_attention(ArrayLike q, ArrayLike k, ArrayLike v);
 
 /// Multi-head attention of a sequence with itself.

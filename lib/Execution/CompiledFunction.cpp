@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/Execution/CompiledFunction.h"
 
-#include "dialects/hjx/Hjx.h"
+#include "dialects/hjx/Attention.h"
 #include "lib/Data/Status.h"
 #include "lib/Execution/Compiler.h"
 #include "lib/Execution/CpuExecutable.h"
@@ -29,6 +29,14 @@ static double flopsOf(Region &region, SymbolTableCollection &symbols) {
       for (int64_t dim : dot.getLhsContracting())
         contracted *= static_cast<double>(lhs.getDimSize(dim));
       flops += 2 * contracted * static_cast<double>(cast<RankedTensorType>(dot->getResult(0).getType()).getNumElements());
+    }
+    if (isa<ir::AttentionOp, ir::AttentionCotangentOp>(op)) {
+      // Scores, and what is made of them; query positions, heads and batch are the elements of logsumexp.
+      auto query = cast<RankedTensorType>(op.getOperand(0).getType()), value = cast<RankedTensorType>(op.getOperand(2).getType());
+      double d = static_cast<double>(query.getShape().back()), e = static_cast<double>(value.getShape().back());
+      double scores = static_cast<double>(query.getNumElements()) / std::max(d, 1.0) *
+                      static_cast<double>(value.getDimSize(value.getRank() - 3));
+      flops += 2 * scores * (isa<ir::AttentionOp>(op) ? d + e : 3 * d + 2 * e);
     }
     if (auto call = dyn_cast<func::CallOp>(op))
       if (auto callee = symbols.lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr()))
@@ -88,6 +96,7 @@ absl::StatusOr<CompiledFunction> CompiledFunction::compile(OwningOpRef<ModuleOp>
     return absl::Status(status.code(), absl::StrCat(name, ": ", std::string(status.message())));
   };
   LowerOptions lower;
+  lower.forGpu = options.device->kind() != DeviceKind::Cpu;
   lower.dumpDir = options.dumpDir;
   Stage counted = std::max(options.startFrom, Stage::Lo); // where hi-types have become products, too
   if (absl::Status status = lowerModule(*program, options.startFrom, counted, lower); !status.ok())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/Execution/LowerModule.h"
 
+#include "lib/Codegen/Gpu/AttentionKernel.h"
 #include "lib/Codegen/Gpu/Passes.h"
 #include "lib/Data/Status.h"
 #include "lib/Execution/Diagnostics.h"
@@ -69,15 +70,16 @@ static absl::Status dump(ModuleOp module, const std::string &folder, Stage stage
 }
 
 static void buildPipelineTo(Stage stage, OpPassManager &pm, const LowerOptions &options) {
+  HasAttentionKernel hasKernel = options.forGpu ? hasAttentionKernel : nullptr;
   switch (stage) {
   case Stage::Traced:
     return;
   case Stage::Pure:
-    return buildToPurePipeline(pm);
+    return buildToPurePipeline(pm, hasKernel);
   case Stage::Lo:
     return buildToLoPipeline(pm);
   case Stage::Tensor:
-    return buildToTensorPipeline(pm);
+    return buildToTensorPipeline(pm, {.hasAttentionKernel = hasKernel});
   case Stage::Kernel:
     return options.forGpu ? buildToGpuKernelPipeline(pm) : buildToKernelPipeline(pm, options.kernel);
   case Stage::Machine:

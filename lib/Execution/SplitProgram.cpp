@@ -6,6 +6,7 @@
 #include "lib/Execution/Diagnostics.h"
 #include "lib/Execution/TextCache.h"
 #include "lib/Refs/Discharge.h"
+#include "lib/Transforms/DecomposeAttention.h"
 #include "lib/Transforms/Passes.h"
 
 #include "mlir/Pass/PassManager.h"
@@ -52,7 +53,7 @@ static absl::StatusOr<std::shared_ptr<const SplitProgram>> split(const std::stri
     CollectedDiagnostics diagnostics(module.getContext());
     auto fail = [&] { return absl::InvalidArgumentError(diagnostics.text()); };
     auto main = module.lookupSymbol<func::FuncOp>("main");
-    if (failed(expandRequests(module)) || failed(Discharger(module).dischargeOwn(main)))
+    if (failed(runPass(module, createDecomposeAttention(nullptr))) || failed(expandRequests(module)) || failed(Discharger(module).dischargeOwn(main)))
       return fail();
     Autodiff engine(module, getRuleRegistry());
     FailureOr<LinearizedFunction> pair = isPushed ? engine.linearizeToPush(main, active) : engine.linearize(main, active);

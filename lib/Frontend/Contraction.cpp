@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Products: every one of them is a dot_general between reshapes and transposes.
+// Products: every one of them is a dot_general between reshapes and transposes. And attention.
 #include "lib/Frontend/Operands.h"
 
+#include "dialects/hjx/Attention.h"
 #include "dialects/hjx/Shapes.h"
+
+#include <hjx/attention.h>
+
+#include <cmath>
 
 using namespace mlir;
 using namespace hjx;
@@ -106,6 +111,48 @@ Array hjx::dot(ArrayLike lhs, ArrayLike rhs) {
 Array hjx::outer(ArrayLike lhs, ArrayLike rhs) {
   OpScope op("outer", lhs.where);
   return op.finish(expand_dims(ravel(lhs), 1) * expand_dims(ravel(rhs), 0));
+}
+
+//===----------------------------------------------------------------------===//
+// Attention
+//===----------------------------------------------------------------------===//
+
+Array hjx::dot_product_attention(ArrayLike query, ArrayLike key, ArrayLike value, const AttentionOptions &options) {
+  OpScope op("dot_product_attention", query.where);
+  SmallVector<Operand> xs = promote(op, {query.array, key.array, value.array}, /*inexact=*/true);
+  auto all = [&] { return "query " + describe(xs[0]) + ", key " + describe(xs[1]) + " and value " + describe(xs[2]); };
+  for (const Operand &x : xs)
+    if (x.rank() < 3)
+      op.fail("expected arrays [..., positions, heads, features], got " + all(), "add an axis of heads with hjx::expand_dims");
+  auto features = [&](int i) { return xs[i].shape().back(); };
+  auto positions = [&](int i) { return xs[i].shape()[xs[i].rank() - 3]; };
+  if (features(0) != features(1))
+    op.fail("expected query and key of the same number of features, got " + all(), "project one of them");
+  if (positions(1) != positions(2))
+    op.fail("expected one value for each key, got " + all(), "axis -3 of both counts positions");
+
+  // All but positions and features broadcast.
+  int64_t rank = std::max({xs[0].rank(), xs[1].rank(), xs[2].rank()});
+  SmallVector<int64_t> common(rank, 1);
+  for (const Operand &x : xs)
+    for (int64_t dim = 0; dim < x.rank(); ++dim) {
+      int64_t fromEnd = x.rank() - dim, size = x.shape()[dim];
+      int64_t &shared = common[rank - fromEnd];
+      if (fromEnd == 1 || fromEnd == 3)
+        continue;
+      if (size != 1 && shared != 1 && size != shared)
+        op.fail("leading axes and heads do not broadcast: " + all(), "make them equal or 1");
+      shared = shared == 1 ? size : shared;
+    }
+  for (Operand &x : xs) {
+    common[rank - 3] = x.shape()[x.rank() - 3];
+    common[rank - 1] = x.shape().back();
+    x = broadcastTo(op, x, common);
+  }
+  double scale = options.scale.value_or(1.0 / std::sqrt(static_cast<double>(features(0))));
+  Builder &b = op.builder();
+  return op.finish(op.emit<ir::AttentionOp>(
+      xs, {.causal = options.causal ? b.getUnitAttr() : UnitAttr(), .scale = b.getF64FloatAttr(scale)}));
 }
 
 //===----------------------------------------------------------------------===//

@@ -3,8 +3,6 @@
 // Layers and losses, written with the public API alone.
 #include <hjx/nn.h>
 
-#include <cmath>
-
 namespace hjx::nn {
 
 using detail::composite;
@@ -46,14 +44,8 @@ Array causal_attention(ArrayLike q, ArrayLike k, ArrayLike v) {
   for (const ArrayLike &x : {q, k, v})
     checkAxes("nn::causal_attention", x, 2, "[..., T, d]");
   return composite("nn::causal_attention", q.where, [&] {
-    int64_t length = q.array.shape(-2), width = q.array.shape(-1);
-    std::optional<DType> sums;
-    if (is16Bit(q.array) && q.array.dtype() == k.array.dtype())
-      sums = float32;
-    Array scores = matmul(q, swapaxes(k, -1, -2), sums) * (1.0 / std::sqrt(static_cast<double>(width)));
-    Array row = iota({length, length}, 0), column = iota({length, length}, 1);
-    Array weights = softmax(where(column <= row, scores, -1e10));
-    return matmul(sums ? weights.astype(q.array.dtype()) : weights, v);
+    auto oneHead = [](const ArrayLike &x) { return expand_dims(x, -2); };
+    return squeeze(dot_product_attention(oneHead(q), oneHead(k), oneHead(v), {.causal = true}), -2);
   });
 }
 
@@ -67,13 +59,13 @@ Array causal_self_attention(ArrayLike qkv, int64_t heads) {
                 "choose heads that divide the width", qkv.where);
   return composite("nn::causal_self_attention", qkv.where, [&] {
     int64_t features = width / 3;
-    // [..., T, 3C] -> three of [..., heads, T, C / heads]
+    // [..., T, 3C] -> three of [..., T, heads, C / heads]
     std::vector<int64_t> split_shape(packed.shape().begin(), packed.shape().end() - 1);
     split_shape.insert(split_shape.end(), {heads, features / heads});
     std::vector<Array> parts = split(packed, 3, -1);
     for (Array &part : parts)
-      part = swapaxes(part.reshape(split_shape), -2, -3);
-    Array mixed = swapaxes(causal_attention(parts[0], parts[1], parts[2]), -2, -3);
+      part = part.reshape(split_shape);
+    Array mixed = dot_product_attention(parts[0], parts[1], parts[2], {.causal = true});
     std::vector<int64_t> joined(packed.shape().begin(), packed.shape().end());
     joined.back() = features;
     return mixed.reshape(joined);

@@ -17,7 +17,8 @@
 using namespace mlir;
 using namespace hjx;
 
-void hjx::buildToPurePipeline(OpPassManager &pm) {
+void hjx::buildToPurePipeline(OpPassManager &pm, HasAttentionKernel hasKernel) {
+  pm.addPass(createDecomposeAttention(hasKernel));
   pm.addPass(createExpandTransforms());
   pm.addPass(createSymbolDCEPass());
   pm.addPass(createInlineSingleUse());
@@ -37,6 +38,7 @@ void hjx::buildToTensorPipeline(OpPassManager &pm, const TensorPipelineOptions &
   // Without the inliner's own simplification of each function: one clean-up comes at the end.
   pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
   pm.addPass(createSymbolDCEPass());
+  pm.addPass(createDecomposeAttention(options.hasAttentionKernel));
   pm.addNestedPass<func::FuncOp>(createJoinPads());
   pm.addPass(createCSEPass());
   pm.addPass(createConvertHjxToLinalg({options.fuse}));
@@ -57,7 +59,7 @@ static void registerPipeline(StringRef name, StringRef description, Stage from,
 
 void hjx::registerPipelines() {
   registerPipeline("hjx-to-pure", "Expand requests: programs of arrays, control flow and calls",
-                   Stage::Traced, buildToPurePipeline);
+                   Stage::Traced, [](OpPassManager &pm) { buildToPurePipeline(pm); });
   registerPipeline("hjx-to-lo", "Discharge refs, lower hi-types and random keys: first-order programs on arrays of numbers",
                    Stage::Pure, buildToLoPipeline);
   registerPipeline("hjx-to-tensor", "Lower to linalg on tensors", Stage::Lo,

@@ -5,12 +5,15 @@
 // given, too, and runs it.
 #pragma once
 
+#include "lib/Transforms/DecomposeAttention.h"
+
 #include "mlir/Pass/PassManager.h"
 
 namespace hjx {
 
-/// traced → pure: requests expanded, single-use functions inlined.
-void buildToPurePipeline(mlir::OpPassManager &pm);
+/// traced → pure: requests expanded, single-use functions inlined. Attention is written out first,
+/// unless the target has a kernel for it.
+void buildToPurePipeline(mlir::OpPassManager &pm, HasAttentionKernel hasKernel = nullptr);
 
 /// pure → lo: no keys left.
 void buildToLoPipeline(mlir::OpPassManager &pm);
@@ -18,6 +21,8 @@ void buildToLoPipeline(mlir::OpPassManager &pm);
 struct TensorPipelineOptions {
   /// Compute elementwise ops inside the op that uses them.
   bool fuse = true;
+  /// As for buildToPurePipeline; says it again of what derivatives have made.
+  HasAttentionKernel hasAttentionKernel = nullptr;
 };
 /// lo → tensor: linalg, tensor, arith, math and scf in one function per public one.
 void buildToTensorPipeline(mlir::OpPassManager &pm, const TensorPipelineOptions &options = {});

@@ -3,7 +3,7 @@
 // The checks: one walk, one question per op and per type.
 #include "lib/Pipelines/Stages.h"
 
-#include "dialects/hjx/Hjx.h"
+#include "dialects/hjx/Attention.h"
 #include "dialects/hjx/Signature.h"
 #include "lib/Codegen/Structured/MemoryPlan.h"
 #include "lib/Target/Passes.h"
@@ -78,7 +78,7 @@ static StringRef objection(Operation *op, Stage stage) {
   case Stage::Tensor:
     if (isa<func::CallOp>(op))
       return "calls are inlined";
-    return isa<ir::OptBarrierOp>(op) || isOf({"arith", "builtin", "func", "linalg", "math", "scf", "tensor"})
+    return isa<ir::OptBarrierOp, ir::AttentionOp, ir::AttentionCotangentOp>(op) || isOf({"arith", "builtin", "func", "linalg", "math", "scf", "tensor"})
                ? ""
                : "expected ops of arith, func, linalg, math, scf and tensor only";
   case Stage::Traced:

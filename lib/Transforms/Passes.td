@@ -7,6 +7,14 @@
 
 include "mlir/Pass/PassBase.td"
 
+def DecomposeAttention : Pass<"hjx-decompose-attention", "mlir::ModuleOp"> {
+  let summary = "Write attention and its derivatives out in products and elementwise ops";
+  let description = [{
+    The first pass of a target without kernels for attention; the pipelines for GPUs
+    keep what these have kernels for (lib/Codegen/Gpu/AttentionKernel.h).
+  }];
+}
+
 def ExpandTransforms : Pass<"hjx-expand-transforms", "mlir::ModuleOp"> {
   let summary = "Replace requests by calls of the functions they stand for";
   let description = [{

@@ -7,6 +7,7 @@
 #include "lib/Execution/CpuExecutable.h"
 #include "lib/Execution/GpuExecutable.h"
 #include "lib/Target/Ptx/Ptxas.h"
+#include "runtime/Backends.h"
 #include "TemporaryFolder.h"
 
 #include "mlir/Parser/Parser.h"

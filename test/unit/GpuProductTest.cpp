@@ -6,6 +6,7 @@
 #include "lib/Execution/CompiledExecutable.h"
 #include "lib/Execution/GpuExecutable.h"
 #include "lib/Target/Ptx/Ptxas.h"
+#include "runtime/Backends.h"
 #include "TemporaryFolder.h"
 
 #include "mlir/Parser/Parser.h"

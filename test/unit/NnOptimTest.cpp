@@ -25,6 +25,42 @@ TEST(Nn, CausalAttentionSeesThePast) {
   EXPECT_CLOSE(nn::causal_attention(q, q, v), array({{3.0, 0.0}, {2.0, 1.0}, {2.0, 2.0}}));
 }
 
+/// Spelled out; heads in front.
+static Array attentionByHand(const Array &q, const Array &k, const Array &v, double scale) {
+  Array scores = matmul(swapaxes(q, -2, -3), swapaxes(swapaxes(k, -2, -3), -1, -2)) * scale;
+  return swapaxes(matmul(softmax(scores), swapaxes(v, -2, -3)), -2, -3);
+}
+
+TEST(Nn, AttentionIsASoftmaxBetweenProducts) {
+  // Keys of one head, without the batch axis, serve all.
+  Array q = random::normal(random::key(1), {2, 3, 2, 4}), k = random::normal(random::key(2), {5, 1, 4}),
+        v = random::normal(random::key(3), {5, 1, 6});
+  EXPECT_CLOSE(nn::dot_product_attention(q, k, v, {.scale = 0.3}), attentionByHand(q, k, v, 0.3));
+  EXPECT_CLOSE(nn::dot_product_attention(q, k, v), attentionByHand(q, k, v, 0.5));
+  auto byOp = [&](const Array &k) { return sum(square(nn::dot_product_attention(q, k, v))); };
+  auto byHand = [&](const Array &k) { return sum(square(attentionByHand(q, k, v, 0.5))); };
+  EXPECT_CLOSE(grad(byOp)(k), grad(byHand)(k));
+}
+
+TEST(Nn, AttentionSaysWhatItExpects) {
+  auto messageOf = [](const Array &q, const Array &k, const Array &v) -> std::string {
+    try {
+      nn::dot_product_attention(q, k, v);
+    } catch (const Error &error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  Array x = zeros({5, 2, 4});
+  auto expectMessage = [](const std::string &message, const char *part) {
+    EXPECT_NE(message.find(part), std::string::npos) << message;
+  };
+  expectMessage(messageOf(zeros({5, 4}), x, x), "dot_product_attention: expected arrays [..., positions, heads, features], got query f32[5,4]");
+  expectMessage(messageOf(zeros({5, 2, 3}), x, x), "expected query and key of the same number of features, got query f32[5,2,3], key f32[5,2,4]");
+  expectMessage(messageOf(x, x, zeros({6, 2, 4})), "expected one value for each key, got query f32[5,2,4], key f32[5,2,4] and value f32[6,2,4]");
+  expectMessage(messageOf(x, zeros({5, 3, 4}), zeros({5, 3, 4})), "leading axes and heads do not broadcast: query f32[5,2,4]");
+}
+
 TEST(Nn, HeadsAreThirdsCutInTwo) {
   Array qkv = concatenate({zeros({1, 2, 8}), array({{{1.0, 2.0, 3.0, 4.0}, {5.0, 6.0, 7.0, 8.0}}})}, -1);
   EXPECT_CLOSE(nn::causal_self_attention(qkv, 2), array({{{1.0, 2.0, 3.0, 4.0}, {3.0, 4.0, 5.0, 6.0}}}));

@@ -158,6 +158,29 @@ void addContraction(Samples &s) {
   dot("tensor<2x3xi8>", "tensor<3x4xi8>", "contracting = [1] x [0] accum = i32", "tensor<2x4xi32>");
 }
 
+/// More positions than heads than features, other ones for queries, keys and values; with and without a batch.
+void addAttention(Samples &s) {
+  auto add = [&](std::string lead, std::string element, std::string settings) {
+    auto type = [&](const char *shape) { return "tensor<" + lead + shape + "x" + element + ">"; };
+    std::string query = type("3x2x2"), key = type("4x2x2"), value = type("4x2x3"), out = type("3x2x3"),
+                sum = type("3x2");
+    std::string all = " " + settings + " : (" + query + ", " + key + ", " + value;
+    std::string arguments = "%a: " + query + ", %b: " + key + ", %c: " + value;
+    s.push_back({"hjx.attention", arguments, "hjx.attention %a, %b, %c" + all + ") -> (" + out + ", " + sum + ")"});
+    if (lead.empty() && settings != "scale = 0.5") // Eight operands: many ways to map them, and to differentiate.
+      s.push_back({"hjx.attention_tangent",
+                 arguments + ", %d: " + out + ", %e: " + sum + ", %f: " + query + ", %g: " + key + ", %h: " + value,
+                 "hjx.attention_tangent %a, %b, %c out = %d, %e tangents = %f, %g, %h" + all + ", " + out + ", " + sum +
+                     ", " + query + ", " + key + ", " + value + ") -> (" + out + ", " + sum + ")"});
+    s.push_back({"hjx.attention_cotangent", arguments + ", %d: " + sum + ", %e: " + out + ", %f: " + sum,
+                 "hjx.attention_cotangent %a, %b, %c logsumexp = %d cotangents = %e, %f" + all + ", " + sum + ", " + out +
+                     ", " + sum + ") -> (" + query + ", " + key + ", " + value + ")"});
+  };
+  add("", "f64", "scale = 0.5");
+  add("", "f64", "scale = -1.5 causal");
+  add("2x1x", "f32", "scale = 0.5 causal");
+}
+
 void addReduction(Samples &s) {
   for (const char *op : {"hjx.reduce_sum", "hjx.reduce_prod", "hjx.reduce_max", "hjx.reduce_min"}) {
     std::string name = op;
@@ -337,6 +360,7 @@ const std::vector<Sample> &hjx::test::allSamples() {
     Samples s;
     addElementwise(s);
     addContraction(s);
+  addAttention(s);
     addReduction(s);
     addMovement(s);
     addIndexing(s);

@@ -67,7 +67,7 @@ const std::vector<Exception> &exceptions() {
        {"samples", "interpret", "derivative", "transpose", "lower"},
        "stand in expansions, which are not differentiated; hjx-lower-hi removes them"},
       {{"hjx.constant", "hjx.iota"}, {"batch"}, "take nothing that could be mapped"},
-      {{"hjx.abs",         "hjx.clamp", "hjx.cos",   "hjx.erf",        "hjx.erf_inv",
+      {{"hjx.abs",         "hjx.attention", "hjx.clamp", "hjx.cos", "hjx.erf", "hjx.erf_inv",
         "hjx.exp",         "hjx.expm1", "hjx.log",   "hjx.log1p",      "hjx.logistic",
         "hjx.max",         "hjx.min",   "hjx.pow",   "hjx.reduce_max", "hjx.reduce_min",
         "hjx.reduce_prod", "hjx.rem",   "hjx.rsqrt", "hjx.sin",        "hjx.sqrt",

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Derivatives of contractions.
+#include "lib/Autodiff/Jvp.h"
 #include "lib/Autodiff/Rules/Rules.h"
+#include "lib/Rules/Attention.h"
 
 using namespace mlir;
 using namespace hjx::ir;
@@ -80,7 +82,101 @@ static LogicalResult dotTransposeRule(TransposeContext &c, DotGeneralOp op) {
   return success();
 }
 
+//===----------------------------------------------------------------------===//
+// Attention
+//===----------------------------------------------------------------------===//
+
+static Value orZeros(emit::Builder &b, Value value, Value like) { return value ? value : zeros(b, like.getType()); }
+
+// (out, lse) = attention(q, k, v);  (out_dot, lse_dot) = attention_tangent(q, k, v, out, lse, q_dot, k_dot, v_dot)
+//   What reverse mode keeps are these operands: nothing of the size of the scores.
+static LogicalResult attentionJvp(JvpContext &c, AttentionOp op) {
+  SmallVector<Value> dots;
+  for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+    dots.push_back(orZeros(c.b, c.tangent(i), operand));
+  auto tangent = AttentionTangentOp::create(c.b, op.getQuery(), op.getKey(), op.getValue(), op.getOut(), op.getLogsumexp(),
+                                            dots[0], dots[1], dots[2], op.getScaleAttr(), op.getCausalAttr());
+  c.setTangent(0, tangent.getOutDot());
+  c.setTangent(1, tangent.getLogsumexpDot());
+  return success();
+}
+
+// The tangents of tangent and cotangent are those of what they stand for.
+static LogicalResult decomposedJvp(JvpContext &c) {
+  Block block;
+  emit::Builder b(c.op->getLoc(), c.op->getContext());
+  b.setInsertionPointToStart(&block);
+  SmallVector<Dual> arguments;
+  for (auto [operand, dot] : llvm::zip_equal(c.op->getOperands(), c.tangents)) {
+    block.addArgument(operand.getType(), c.op->getLoc());
+    arguments.push_back({operand, dot});
+  }
+  Operation *copy = b.clone(*c.op);
+  copy->setOperands(block.getArguments());
+  func::ReturnOp::create(b, decomposeAttention(b, copy));
+  copy->erase();
+  FailureOr<SmallVector<Dual>> results = jvpBlock(c.engine, block, arguments, c.b);
+  if (failed(results))
+    return failure();
+  for (auto [i, result] : llvm::enumerate(*results))
+    c.setTangent(i, result.tangent);
+  return success();
+}
+
+/// Fails unless none but the operands from `first` on are linear.
+static LogicalResult checkLinearFrom(TransposeContext &c, unsigned first) {
+  for (unsigned i = 0; i < first; ++i)
+    if (c.isLinear(i))
+      return c.op->emitOpError("is not linear: operand ") << i << " depends on the linear inputs";
+  return success();
+}
+
+// (out_dot, lse_dot) = attention_tangent(q, k, v, out, lse, q_dot, k_dot, v_dot), linear in the last three;
+//   (q_bar, k_bar, v_bar) += attention_cotangent(q, k, v, lse, out_bar, sum(out_bar * out) - lse_bar)
+static LogicalResult attentionTangentTranspose(TransposeContext &c, AttentionTangentOp op) {
+  if (failed(checkLinearFrom(c, 5)))
+    return failure();
+  emit::Builder &b = c.b;
+  Value out = c.nonlinear(3), logsumexp = c.nonlinear(4), shift = zeros(b, logsumexp.getType());
+  Value outBar = orZeros(b, c.resultBar(0), out);
+  if (c.resultBar(0)) {
+    Type wide = typeOf(logsumexp).getElementType();
+    shift = reduceSum(b, mul(b, convert(b, outBar, wide), convert(b, out, wide)), typeOf(out).getRank() - 1);
+  }
+  if (Value logsumexpBar = c.resultBar(1))
+    shift = sub(b, shift, logsumexpBar);
+  auto bars = AttentionCotangentOp::create(b, c.nonlinear(0), c.nonlinear(1), c.nonlinear(2), logsumexp, outBar, shift,
+                                           op.getScaleAttr(), op.getCausalAttr());
+  for (unsigned i : {0, 1, 2})
+    if (c.isLinear(5 + i))
+      c.accumulate(5 + i, bars->getResult(i));
+  return success();
+}
+
+// (q_bar, k_bar, v_bar) = attention_cotangent(q, k, v, lse, out_bar, shift), linear in the last two;
+//   (out_bar_bar, -shift_bar) += attention_tangent(q, k, v, 0, lse, q_bar_bar, k_bar_bar, v_bar_bar)
+static LogicalResult attentionCotangentTranspose(TransposeContext &c, AttentionCotangentOp op) {
+  if (failed(checkLinearFrom(c, 4)))
+    return failure();
+  emit::Builder &b = c.b;
+  SmallVector<Value> primals = {c.nonlinear(0), c.nonlinear(1), c.nonlinear(2)}, dots;
+  for (unsigned i : {0, 1, 2})
+    dots.push_back(orZeros(b, c.resultBar(i), primals[i]));
+  auto tangent = AttentionTangentOp::create(b, primals[0], primals[1], primals[2], zeros(b, op.getOutBar().getType()),
+                                            c.nonlinear(3), dots[0], dots[1], dots[2], op.getScaleAttr(), op.getCausalAttr());
+  if (c.isLinear(4))
+    c.accumulate(4, tangent.getOutDot());
+  if (c.isLinear(5))
+    c.accumulate(5, neg(b, tangent.getLogsumexpDot()));
+  return success();
+}
+
 void populateContractionAutodiffRules(RuleRegistry &rules) {
+  rules.of<AttentionOp>().jvp = jvpRule(attentionJvp);
+  rules.of<AttentionTangentOp>().jvp = decomposedJvp;
+  rules.of<AttentionTangentOp>().transpose = transposeRule(attentionTangentTranspose);
+  rules.of<AttentionCotangentOp>().jvp = decomposedJvp;
+  rules.of<AttentionCotangentOp>().transpose = transposeRule(attentionCotangentTranspose);
   rules.of<DotGeneralOp>().jvp = jvpRule(dotJvp);
   rules.of<DotGeneralOp>().transpose = transposeRule(dotTransposeRule);
 }

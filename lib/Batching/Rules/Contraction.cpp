@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // dot_general: the mapped axis becomes a batching dimension when both operands
-// have it, else a free dimension of the operand that has it.
+// have it, else a free dimension of the operand that has it. Attention takes it in front of its batch.
+#include "dialects/hjx/Attention.h"
 #include "lib/Batching/Rules/Shared.h"
 
 using namespace hjx;
@@ -35,4 +36,18 @@ static LogicalResult batchDotGeneral(BatchContext &ctx) {
   return success();
 }
 
-void hjx::registerContractionBatchRules(RuleRegistry &rules) { rules.of<DotGeneralOp>().batch = batchDotGeneral; }
+// attention(q mapped at a, ..): a moves to the front, operands that are not mapped are repeated; results mapped at 0
+static LogicalResult batchAttention(BatchContext &ctx) {
+  SmallVector<Value> operands;
+  for (unsigned i = 0; i < ctx.operands.size(); ++i)
+    operands.push_back(atFront(ctx, i));
+  setResults(ctx, copyWith(ctx, operands, 0), 0);
+  return success();
+}
+
+void hjx::registerContractionBatchRules(RuleRegistry &rules) {
+  rules.of<DotGeneralOp>().batch = batchDotGeneral;
+  rules.of<AttentionOp>().batch = batchAttention;
+  rules.of<AttentionTangentOp>().batch = batchAttention;
+  rules.of<AttentionCotangentOp>().batch = batchAttention;
+}

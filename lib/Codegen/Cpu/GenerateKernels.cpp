@@ -241,6 +241,11 @@ struct GenerateKernels : impl::GenerateKernelsBase<GenerateKernels> {
     for (auto kernel : module.getOps<func::FuncOp>()) {
       if (!kernel->hasAttr(kKernelAttr))
         continue;
+      if (kernel.isExternal()) {
+        kernel.emitOpError("is a kernel of GPUs only\n  help: write attention out before the tensor stage with "
+                           "hjx-decompose-attention, as the pipelines for a CPU do");
+        return signalPassFailure();
+      }
       KernelGenerator generator(kernel);
       if (failed(generator.generate()))
         return signalPassFailure();

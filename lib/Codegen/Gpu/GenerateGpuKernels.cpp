@@ -17,6 +17,8 @@ namespace hjx {
 #include "lib/Codegen/Gpu/Passes.h.inc"
 
 LogicalResult KernelGenerator::generate() {
+  if (function->hasAttr(kAttentionAttr))
+    return generateAttention();
   if (!function.getOps<scf::ForOp>().empty())
     return generateLoops();
   auto ops = llvm::to_vector(function.getOps<linalg::GenericOp>());

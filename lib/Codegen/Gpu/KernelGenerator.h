@@ -4,6 +4,7 @@
 // ops, and turns calls into launches. See ThreadSchedule.h for how one op is spread.
 #pragma once
 
+#include "lib/Codegen/Gpu/AttentionKernel.h"
 #include "lib/Codegen/Gpu/DeviceModule.h"
 #include "lib/Codegen/Gpu/ProductKernel.h"
 #include "lib/Codegen/Gpu/ThreadNestEmitter.h"
@@ -41,6 +42,11 @@ private:
   Launch generateJoin(const LoopNest &nest, const ThreadSchedule &schedule, int64_t numSplits,
                       llvm::ArrayRef<MemRefType> partialTypes);
   LogicalResult generateProduct(GenericOp op, const Product &product, bool accumulate);
+
+  // Attention (GenerateAttention.cpp).
+  LogicalResult generateAttention();
+  /// Launches the kernel of `part` instead of `call`; `matrices` are the operands that it takes.
+  void launchAttention(mlir::func::CallOp call, AttentionPart part, llvm::ArrayRef<unsigned> matrices);
 
   // Loops around ops, and single stores (GenerateLoopKernels.cpp).
   /// Each thread takes its round of the parallel loops, and its element of the structured ops, and

@@ -17,10 +17,15 @@ namespace hjx {
 constexpr llvm::StringLiteral kNestAttr = "hjx.nest";
 constexpr llvm::StringLiteral kParallelAttr = "hjx.parallel";
 constexpr llvm::StringLiteral kParallelRowsAttr = "hjx.parallel_rows";
+/// What a kernel of attention is told: scale, and causal if it is. Its function has no body.
+constexpr llvm::StringLiteral kAttentionAttr = "hjx.attention";
 
 /// Appends the passes from the tensor stage to the kernel stage. After it the arena of @main is
 /// described by MemoryPlan, as on a CPU.
 void buildToGpuKernelPipeline(mlir::OpPassManager &pm);
+
+/// Lets one-shot bufferization turn attention into calls of such kernels.
+void registerAttentionBufferization(mlir::DialectRegistry &registry);
 
 /// Adds the dialects and interface models that the pipeline needs.
 void registerGpuCodegenDialects(mlir::DialectRegistry &registry);

@@ -28,5 +28,6 @@ void hjx::registerGpuCodegenPasses() { registerHjxGpuCodegenPasses(); }
 
 void hjx::registerGpuCodegenDialects(DialectRegistry &registry) {
   registerStructuredCodegenDialects(registry);
+  registerAttentionBufferization(registry);
   registry.insert<gpu::GPUDialect>();
 }

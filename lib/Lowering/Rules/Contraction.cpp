@@ -6,9 +6,12 @@
 //   transpose(dot_general(x[b,q,h,d], transpose(y[b,k,h,d])))     all three by indexing maps
 //
 // Halves are multiplied and summed in f32 and rounded once.
+//
+// Attention stays what it is: hjx-decompose-attention has left what a GPU has a kernel for.
 #include "lib/Lowering/Nest.h"
 #include "lib/Lowering/Scalars.h"
 
+#include "dialects/hjx/Attention.h"
 #include "dialects/hjx/Shapes.h"
 
 using namespace mlir;
@@ -97,8 +100,19 @@ LogicalResult lowerDotGeneral(ir::DotGeneralOp op, Lowering &l) {
   return success();
 }
 
+/// The same op on the lowered operands.
+template <typename Op> LogicalResult keep(Op op, Lowering &l) {
+  auto kept = Op::create(l.b, op->getResultTypes(), l[op->getOperands()], op.getProperties());
+  for (auto [result, value] : llvm::zip_equal(op->getResults(), kept->getResults()))
+    l.set(result, value);
+  return success();
+}
+
 } // namespace
 
 void hjx::registerContractionLowering(LoweringRules &rules) {
   rules.add<ir::DotGeneralOp>(lowerDotGeneral);
+  rules.add<ir::AttentionOp>(keep);
+  rules.add<ir::AttentionTangentOp>(keep);
+  rules.add<ir::AttentionCotangentOp>(keep);
 }

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the kernels of attention share: where a block's matrices are, tiles in shared memory, and
+// the two products, scores = rows * columns^T and sums += scores * columns. See AttentionKernel.h.
+#pragma once
+
+#include "lib/Codegen/Gpu/AttentionKernel.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+namespace hjx {
+
+class AttentionFrame {
+protected:
+  using Value = mlir::Value;
+  using Values = llvm::SmallVector<mlir::Value>;
+
+  AttentionFrame(mlir::gpu::GPUFuncOp kernel, const AttentionKernelConfig &config);
+
+  /// A matrix of this block's batch and head: rows of features, or one number a row.
+  struct Matrix {
+    Value address;  ///< Of position 0, in global memory.
+    Value rowBytes; ///< From position to position.
+    Value size;     ///< How many there are.
+  };
+  Matrix matrix(unsigned number, mlir::Type elementType, Value size);
+
+  /// A tile in shared memory, or a ring of two; rows have 16 bytes of padding, so that the 8 rows
+  /// that ldmatrix reads lie in different banks.
+  struct Tile {
+    Value address;
+    int64_t numRows, stageBytes;
+  };
+  Tile makeTile(int64_t numRows, int64_t numStages);
+  Value makeBytes(int64_t size);
+  /// Asks for the rows of `from` that begin at `first`.
+  void copy(const Tile &to, const Matrix &from, Value first, Value stage = {});
+
+  /// A tile of scores, 16 rows of it a warp's: for each 8 columns an mma's 4 results, which are two
+  /// neighbours in row lane / 4, and two 8 rows further on.
+  Values scores(const Tile &rows, const Tile &columns, Value stage);
+  /// sums + scores * columns, with sums as scores: 4 for each 8 features.
+  void accumulate(Values &sums, llvm::ArrayRef<Value> scores, const Tile &columns, Value stage);
+  /// `scores` of the columns from `firstColumn` on, with -inf where a query does not see a key.
+  Values hide(Values scores, Value firstColumn);
+  /// exp2(score * factor + shift)
+  Value weight(Value score, Value factor, Value shift);
+  /// Writes sums * factor (one for each half of the rows) to a tile of rows of `to`.
+  void write(llvm::ArrayRef<Value> sums, std::array<Value, 2> factors, const Matrix &to);
+
+  /// For each tile of columns that a row of this block sees, runs `body` with the number of its
+  /// first column, the stage where `copyColumns` has put it, and values that go from one to the
+  /// next.
+  Values forEachColumns(Values values,
+                        llvm::function_ref<void(Value first, Value stage)> copyColumns,
+                        llvm::function_ref<Values(Value first, Value stage, Values)> body);
+
+  // Arithmetic, on indices and floats.
+  Value index(int64_t value) { return k.index(value); }
+  Value add(Value x, Value y) { return mlir::arith::AddIOp::create(b, x, y); }
+  Value mul(Value x, Value y) { return mlir::arith::MulIOp::create(b, x, y); }
+  Value quotient(Value x, int64_t y) { return mlir::arith::DivUIOp::create(b, x, index(y)); }
+  Value remainder(Value x, int64_t y) { return mlir::arith::RemUIOp::create(b, x, index(y)); }
+  Value lessThan(Value x, Value y) {
+    return mlir::arith::CmpIOp::create(b, mlir::arith::CmpIPredicate::slt, x, y);
+  }
+  Value both(Value x, Value y) {
+    return !x ? y : !y ? x : mlir::arith::AndIOp::create(b, x, y).getResult();
+  }
+  Value number(double value) {
+    return mlir::arith::ConstantOp::create(b, b.getF32FloatAttr(static_cast<float>(value)));
+  }
+  Value addF(Value x, Value y) { return mlir::arith::AddFOp::create(b, x, y); }
+  Value subF(Value x, Value y) { return mlir::arith::SubFOp::create(b, x, y); }
+  Value mulF(Value x, Value y) { return mlir::arith::MulFOp::create(b, x, y); }
+  Value fma(Value x, Value y, Value z) { return mlir::math::FmaOp::create(b, x, y, z); }
+  Value exp2(Value x) { return intrinsic("llvm.nvvm.ex2.approx.ftz", b.getF32Type(), x); }
+  Value log2(Value x) { return intrinsic("llvm.nvvm.lg2.approx.f", b.getF32Type(), x); }
+  Value intrinsic(llvm::StringRef name, mlir::Type type, mlir::ValueRange arguments) {
+    return mlir::LLVM::CallIntrinsicOp::create(b, type, b.getStringAttr(name), arguments)
+        .getResult(0);
+  }
+  Value toI64(Value value) { return mlir::arith::IndexCastOp::create(b, b.getI64Type(), value); }
+  Value toI32(Value value) { return mlir::arith::IndexCastOp::create(b, b.getI32Type(), value); }
+  Value constant(int64_t value, unsigned width = 32) {
+    return mlir::LLVM::ConstantOp::create(b, b.getIntegerType(width), value);
+  }
+  Value offset(Value address, Value bytes);
+  Value offset(Value address, int64_t bytes);
+  Value load(mlir::Type type, Value address) {
+    return mlir::LLVM::LoadOp::create(b, type, address);
+  }
+
+  /// The row of this lane in the tile: lane / 4 of its warp's 16, or 8 rows further on.
+  Value laneRow(int64_t half) { return add(firstLaneRow, index(8 * half)); }
+  /// The number of a row at this block's tile, from a number in the tile.
+  Value position(Value row) { return add(firstRow, row); }
+  bool rowsAreQueries() const { return config.part != AttentionPart::KeyBar; }
+  Value numRows() const { return rowsAreQueries() ? numQueries : numKeys; }
+  Value numColumns() const { return rowsAreQueries() ? numKeys : numQueries; }
+
+  const AttentionKernelConfig &config;
+  mlir::gpu::GPUFuncOp kernel;
+  KernelBuilder k;
+  mlir::ImplicitLocOpBuilder &b;
+  const int64_t bytes, pitch; ///< Of an element; of a row of a tile.
+  Value numQueries, numKeys, scale;
+  Value scaleLog2;  ///< scale / ln 2: exponentials are of base 2.
+  Value firstRow;   ///< Of the block.
+  Value laneColumn; ///< Of the two neighbours that a lane has of 8 columns.
+
+private:
+  Value addressOf(Value buffer, unsigned space);
+  bool isTf32() const { return bytes == 4; }
+  int64_t depth() const { return 32 / bytes; } ///< What an mma sums over: 32 bytes.
+  Values loadMatrices(Value address, bool transposed);
+  Values rowFragment(const Tile &rows, int64_t step);
+  /// Of 16 columns, as the right factor of scores; of 16 features, as that of sums.
+  Values columnFragment(Value stage, int64_t step, int64_t pair);
+  Values featureFragment(Value stage, int64_t step, int64_t pair);
+  /// The left factor at `step`, from scores.
+  Values scoreFragment(llvm::ArrayRef<Value> scores, int64_t step);
+  Value packed(Value low, Value high);
+  Value toTf32(Value value);
+  void multiply(llvm::ArrayRef<Value> lhs, llvm::ArrayRef<Value> rhs,
+                llvm::MutableArrayRef<Value> sums);
+  Value stageOf(const Tile &tile, Value stage);
+
+  Value lane, firstLaneRow;
+  Value batch, head;
+  // This lane's part of fragments, in bytes; this thread's part of a copy.
+  Value rowPart, columnPart, featurePart;
+  Value copyRow, copyColumn;
+  int64_t copyStep;
+};
+
+} // namespace hjx

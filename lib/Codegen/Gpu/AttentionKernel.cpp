@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which kernels of attention there are, and which tiles they have.
+#include "lib/Codegen/Gpu/AttentionKernel.h"
+
+#include "dialects/hjx/Attention.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+using namespace hjx;
+
+/// About as many blocks as a large device has processors.
+static constexpr int64_t kEnoughBlocks = 128;
+static constexpr int64_t kMostFeatures = 128, kFeatureStep = 8;
+
+AttentionKernelConfig AttentionKernelConfig::choose(AttentionPart part, Type elementType,
+                                                    int64_t features, bool causal, int64_t numRows,
+                                                    int64_t numHeads) {
+  AttentionKernelConfig config{part, elementType, features, causal, /*rows=*/64, /*columns=*/64};
+  bool isTf32 = elementType.isF32(), isForward = part == AttentionPart::Forward;
+  bool isWide = features > kMostFeatures / 2;
+  bool hasManyRows = isForward && !isTf32 && numRows >= 128 &&
+                     numHeads * llvm::divideCeilSigned(numRows, 128) >= kEnoughBlocks;
+  if (hasManyRows)
+    config.rows = 128;
+  // What is in registers and in shared memory grows with features times columns.
+  if (isTf32 || (isWide && (hasManyRows || !isForward)))
+    config.columns = 32;
+  return config;
+}
+
+std::string AttentionKernelConfig::name() const {
+  std::string name;
+  llvm::raw_string_ostream os(name);
+  os << "attention"
+     << (part == AttentionPart::Forward    ? ""
+         : part == AttentionPart::QueryBar ? "_query_bar"
+                                           : "_key_bar");
+  if (elementType.isF32())
+    os << "_tf32_";
+  else
+    os << "_" << elementType << "_";
+  os << features << "_" << rows << "x" << columns << (causal ? "_causal" : "");
+  return name;
+}
+
+static bool isOnTensorCores(Type element, ModuleOp module) {
+  if (element.isF16() || element.isBF16())
+    return true;
+  auto precision = module ? module->getAttrOfType<StringAttr>(kMatmulPrecisionAttr) : StringAttr();
+  return element.isF32() && precision && precision == "tf32";
+}
+
+template <typename Op> static bool hasKernel(Op op) {
+  RankedTensorType query = op.getQuery().getType(), key = op.getKey().getType(),
+                   value = op.getValue().getType();
+  int64_t features = query.getShape().back();
+  double scale = op.getScale().convertToDouble();
+  return isOnTensorCores(query.getElementType(), op->template getParentOfType<ModuleOp>()) &&
+         value.getShape().back() == features && features % kFeatureStep == 0 &&
+         features <= kMostFeatures && query.getNumElements() > 0 && key.getNumElements() > 0 &&
+         scale > 0 &&
+         std::isfinite(
+             static_cast<float>(scale)); // The highest score is that of the highest product.
+}
+
+bool hjx::hasAttentionKernel(Operation *op) {
+  if (auto attention = dyn_cast<ir::AttentionOp>(op))
+    return hasKernel(attention);
+  auto cotangent = dyn_cast<ir::AttentionCotangentOp>(op);
+  return cotangent && hasKernel(cotangent);
+}
+
+gpu::GPUFuncOp hjx::emitAttentionKernel(DeviceModule &device, Location loc,
+                                        const AttentionKernelConfig &config) {
+  Builder b(loc.getContext());
+  auto layout = StridedLayoutAttr::get(loc.getContext(), ShapedType::kDynamic, {1});
+  bool isForward = config.part == AttentionPart::Forward;
+  SmallVector<Type> types;
+  for (unsigned number = 0; number < config.numMatrices(); ++number) {
+    bool isRow = number == 3 || (!isForward && number == 5); // logsumexp, shift
+    types.push_back(MemRefType::get({ShapedType::kDynamic},
+                                    isRow ? b.getF32Type() : config.elementType, layout));
+  }
+  types.append(4 + 3 * config.numMatrices(), b.getIndexType());
+  types.push_back(b.getF32Type());
+  gpu::GPUFuncOp kernel = device.createKernel(loc, config.name(), types);
+  for (unsigned number = 0; number < (isForward ? 3 : 6); ++number)
+    kernel.setArgAttr(number, LLVM::LLVMDialect::getReadonlyAttrName(), b.getUnitAttr());
+  if (isForward)
+    emitAttentionForward(kernel, config);
+  else
+    emitAttentionBackward(kernel, config);
+  return kernel;
+}
