@@ -51,7 +51,7 @@ constexpr auto kIn = TransferDirection::HostToDevice, kOut = TransferDirection::
 //===----------------------------------------------------------------------===//
 
 TEST(Backends, AreListedWithWhatIsMissing) {
-  ASSERT_TRUE(setNumDevices("sim", 2).ok());
+  ASSERT_TRUE(setNumDevices("sim", 3).ok());
   std::vector<BackendInfo> backends = listBackends();
   ASSERT_EQ(backends.size(), 3u);
   EXPECT_EQ(backends[0].name, "cpu");
@@ -63,12 +63,12 @@ TEST(Backends, AreListedWithWhatIsMissing) {
   EXPECT_THAT(messageOf(backends[1].status), AllOf(HasSubstr("cuda: libhjx-none.so: cannot load the driver: "),
                                                    HasSubstr("\n  help: install NVIDIA's driver")));
   ASSERT_TRUE(backends[2].status.ok()) << backends[2].status;
-  EXPECT_THAT(namesOf(backends[2].devices), ElementsAre("sim:0", "sim:1"));
+  EXPECT_THAT(namesOf(backends[2].devices), ElementsAre("sim:0", "sim:1", "sim:2"));
   EXPECT_EQ(backends[2].devices[1].description, "hjx simulated sm_80");
   EXPECT_EQ(backends[2].devices[1].computeCapability, 80);
   EXPECT_EQ(backends[2].devices[1].totalBytes, 8 << 20);
   EXPECT_GE(backends[2].devices[1].numMultiprocessors, 1);
-  EXPECT_THAT(namesOf(listDevices()), ElementsAre("cpu:0", "cpu:1", "sim:0", "sim:1"));
+  EXPECT_THAT(namesOf(listDevices()), ElementsAre("cpu:0", "cpu:1", "sim:0", "sim:1", "sim:2"));
 }
 
 TEST(Backends, TheArchitectureIsChosenByTheFirstThatIsOpened) {
@@ -83,19 +83,19 @@ TEST(Backends, TheArchitectureIsChosenByTheFirstThatIsOpened) {
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(messageOf(status), HasSubstr("device sim:sm_80: expected sm_90, which the simulated devices of this process are, "
                                            "got sm_80\n  help: use one simulated architecture a process"));
-  EXPECT_EQ(messageOf(setNumDevices("sim", 3)),
-            "sim: expected 2 devices, of which one is open, got 3\n  help: set the number before a device is used");
+  EXPECT_EQ(messageOf(setNumDevices("sim", 2)),
+            "sim: expected 3 devices, of which one is open, got 2\n  help: set the number before a device is used");
 }
 
 TEST(Backends, NamesOfNoDevice) {
   EXPECT_EQ(messageOf(openDevice("tpu").status()),
-            "device: expected one of cpu:0, cpu:1, sim:0, sim:1, got 'tpu'\n"
+            "device: expected one of cpu:0, cpu:1, sim:0, sim:1, sim:2, got 'tpu'\n"
             "  help: hjx-run devices lists them, and why others are missing");
   EXPECT_EQ(messageOf(openDevice("cpu:2").status()),
             "device: expected one of cpu:0, cpu:1, got 'cpu:2'\n"
             "  help: number devices from 0; HJX_NUM_CPU_DEVICES sets how many there are");
-  EXPECT_EQ(messageOf(openDevice("sim:2").status()),
-            "device: expected one of sim:0, sim:1, got 'sim:2'\n"
+  EXPECT_EQ(messageOf(openDevice("sim:3").status()),
+            "device: expected one of sim:0, sim:1, sim:2, got 'sim:3'\n"
             "  help: number devices from 0; HJX_PTXSIM_DEVICES sets how many there are");
   EXPECT_THAT(messageOf(openDevice("sim:sm_x").status()), HasSubstr("help: an architecture is spelled sim:sm_80"));
   for (const char *bad : {"", "cpu:", "cpu:-1", "cpu:x", "cpu:0 ", "cpus", "sim:-1"})
@@ -183,6 +183,21 @@ TEST_P(EachDevice, CountsCopiesFromAndToTheHost) {
   EXPECT_EQ(added(before, device, kOut).bytes, 12);
   EXPECT_EQ(added(before, device, kOut).copies, 2);
   EXPECT_EQ(added(before, device, kBetween).bytes, 0) << "a copy on one device is none";
+}
+
+TEST_P(EachDevice, CountsCopiesThatOvertake) {
+  RuntimeDevice &device = ::device(GetParam());
+  DeviceBuffer a = *device.allocate(16);
+  std::unique_ptr<StagingBuffer> staging = *device.allocateStaging(16);
+  ASSERT_TRUE(staging->acquire().ok());
+  std::memcpy(staging->data(), "fifteen letters", 16);
+  DeviceStatistics before = device.statistics();
+  ASSERT_TRUE(device.copyAhead(a.data(), *staging).ok());
+  EXPECT_EQ(added(before, device, kIn).bytes, 16);
+  TransferGuard guard(TransferLevel::Disallow);
+  absl::Status status = device.copyAhead(a.data(), *staging).status();
+  EXPECT_THAT(messageOf(status), HasSubstr("expected no transfer under 'disallow', got 16 bytes from host to " + device.name()));
+  EXPECT_EQ(added(before, device, kIn).copies, 1);
 }
 
 TEST(Backends, CopiesBetweenDevices) {
@@ -312,6 +327,28 @@ TEST(TransferLevel, RefusesOtherWords) {
   EXPECT_EQ(messageOf(parseTransferLevel("forbid").status()),
             "transfer guard: expected allow, log, disallow, log_explicit or disallow_explicit, got 'forbid'\n"
             "  help: the last two count transfers that were asked for, too");
+}
+
+//===----------------------------------------------------------------------===//
+// Faults. sim:2 has one from here on.
+//===----------------------------------------------------------------------===//
+
+TEST(Backends, TheFaultOfADeviceIsItsOwn) {
+  RuntimeDevice &well = device("sim:0"), &ill = device("sim:2");
+  DeviceBuffer elsewhere = *well.allocate(16);
+  auto module = ill.loadModule(".version 8.0\n.target sm_80\n.address_size 64\n"
+                               ".visible .entry store(.param .u64 to) {\n  .reg .b64 %to;\n  .reg .b32 %x;\n"
+                               "  ld.param.u64 %to, [to];\n  mov.b32 %x, 7;\n  st.global.b32 [%to], %x;\n  ret;\n}\n",
+                               {"store"});
+  ASSERT_TRUE(module.ok()) << module.status();
+  void *to = elsewhere.data();
+  void *arguments[] = {&to};
+  testing::internal::CaptureStderr();
+  ASSERT_TRUE(ill.launch((*module)->kernels()[0], {}, arguments).ok());
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("kernel 'store'"));
+  EXPECT_THAT(messageOf(ill.synchronize()), AllOf(HasSubstr("sim:2: running what was launched"), HasSubstr("kernel 'store', ptx line")));
+  EXPECT_TRUE(well.synchronize().ok());
+  EXPECT_TRUE(well.fill(to, 0, 16).ok());
 }
 
 //===----------------------------------------------------------------------===//

@@ -333,6 +333,21 @@ TEST_F(CudaDeviceTest, ConstantsAreCopiedOnce) {
   EXPECT_THAT(seen, ElementsAre(1, 2, 3));
 }
 
+TEST_F(CudaDeviceTest, AProgramAsksForItsTransfersByName) {
+  std::unique_ptr<RuntimeDevice> device = open();
+  LoadedCode code(*device, *device->loadModule("ptx", {}));
+  TransferGuard guard(TransferLevel::Disallow);
+  int value = 1;
+  Launcher constants(code), reads(code);
+  EXPECT_EQ(hjx_rt_constant(&constants, &value, sizeof value), nullptr);
+  EXPECT_THAT(messageOf(constants.status()),
+              HasSubstr("a constant of the program: expected no transfer under 'disallow', got 4 bytes from host to cuda:1"));
+  hjx_rt_read(&reads, &value, sizeof value, &value);
+  EXPECT_EQ(messageOf(reads.status()),
+            "a value that decides what runs next: expected no transfer under 'disallow', got 4 bytes from cuda:1 to host\n"
+            "  help: compute the condition, or the start of the slice, from what the host knows, or allow transfers");
+}
+
 TEST_F(CudaDeviceTest, KernelsThatAreNotThere) {
   std::unique_ptr<RuntimeDevice> device = open();
   auto module = *device->loadModule("ptx", {"add"});
