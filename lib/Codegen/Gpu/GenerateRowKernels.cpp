@@ -118,7 +118,7 @@ void KernelGenerator::generateBlockRows(SmallVector<LoopNest> &nests, int64_t ro
   launchAll(launch);
 }
 
-void KernelGenerator::moveLargeRowsToArena(ArrayRef<LoopNest> nests) {
+void KernelGenerator::moveLargeRowsToArena(MutableArrayRef<LoopNest> nests) {
   int64_t numRows = numRowsOf(nests.front()), bytes = 0;
   for (memref::AllocaOp buffer : llvm::to_vector(kernel.getOps<memref::AllocaOp>())) {
     MemRefType type = buffer.getType();
@@ -128,7 +128,12 @@ void KernelGenerator::moveLargeRowsToArena(ArrayRef<LoopNest> nests) {
     if (bytes <= kMaxSharedBytes)
       continue;
     bytes -= row;
-    buffer.replaceAllUsesWith(addScratch(type));
+    Value scratch = addScratch(type);
+    for (LoopNest &nest : nests)
+      for (Access &access : nest.accesses)
+        if (access.operand == buffer)
+          access.operand = scratch;
+    buffer.replaceAllUsesWith(scratch);
     buffer.erase();
   }
 }

@@ -64,7 +64,7 @@ private:
   void generateThreadRows(llvm::SmallVector<LoopNest> &nests);
   void generateBlockRows(llvm::SmallVector<LoopNest> &nests, int64_t rowSize);
   /// Leaves buffers whole, in the arena, that do not fit into shared memory together.
-  void moveLargeRowsToArena(llvm::ArrayRef<LoopNest> nests);
+  void moveLargeRowsToArena(llvm::MutableArrayRef<LoopNest> nests);
   /// Gives buffers that live within a row their place, which `make` makes.
   void keepRows(llvm::SmallVector<LoopNest> &nests, llvm::function_ref<Value(Type, int64_t)> make);
 
