@@ -172,9 +172,12 @@ absl::StatusOr<LoadedModule> loadModule(const std::string &path) {
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(bytes, path), llvm::SMLoc());
   loaded.module = parseSourceFile<ModuleOp>(sources, loaded.context.get());
-  if (!loaded.module)
-    return absl::InvalidArgumentError(
-        diagnostics.text() + "\n  help: give a program as hjx::Module::write and --dump-dir write it; data come after it");
+  if (!loaded.module) {
+    std::string message = diagnostics.text();
+    if (llvm::StringRef name(path); !name.ends_with(".mlir") && !name.ends_with(".mlirbc"))
+      message += "\n  help: give a program as hjx::Module::write and --dump-dir write it; data come after it";
+    return absl::InvalidArgumentError(message);
+  }
   // Refs first: they may hold hi values.
   if (failed(exposeRefs(*loaded.module)) || failed(exposeComponents(*loaded.module)))
     return absl::InvalidArgumentError(diagnostics.text());
