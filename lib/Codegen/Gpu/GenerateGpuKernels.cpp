@@ -3,6 +3,7 @@
 // The pass of that name, see Passes.td; what a function is, and what all kinds of kernels need.
 #include "lib/Codegen/Gpu/KernelGenerator.h"
 #include "lib/Codegen/Gpu/Passes.h"
+#include "lib/Codegen/Gpu/ProgramCost.h"
 #include "lib/Codegen/Structured/FlatBuffers.h"
 #include "lib/Codegen/Structured/Passes.h"
 
@@ -27,6 +28,11 @@ LogicalResult KernelGenerator::generate() {
   if (ops.size() <= 2 && !function->hasAttr(kRowsAttr))
     if (std::optional<Product> product = Product::match(ops.back()))
       return generateProduct(ops.back(), *product, /*accumulate=*/ops.size() == 1);
+  if (ops.size() == 2 && !function->hasAttr(kRowsAttr)) {
+    isFromZero = true; // A fill with zeros and a reduction: hjx-outline-reductions makes no others.
+    ops.front().erase();
+    ops.erase(ops.begin());
+  }
   FailureOr<LoopNest> first = LoopNest::get(ops.front());
   if (calls.empty() || (ops.size() == 1 && succeeded(first) && first->isEmpty()))
     return success(); // Nothing to do.
@@ -105,6 +111,26 @@ static FailureOr<MatmulPrecision> matmulPrecisionOf(ModuleOp module) {
          << kMatmulPrecisionAttr << "': expected \"f32\" or \"tf32\", got " << attribute;
 }
 
+/// Tells the launches that were made for `call`, behind `previous`, what they move.
+static void annotateLaunches(func::CallOp call, Operation *previous, const Traffic &traffic, DeviceModule &device,
+                             bool isAttention) {
+  SmallVector<gpu::LaunchFuncOp> launches;
+  int64_t scratchBytes = 0;
+  for (Operation *op = previous ? previous->getNextNode() : &call->getBlock()->front(); op != call; op = op->getNextNode()) {
+    if (auto launch = dyn_cast<gpu::LaunchFuncOp>(op))
+      launches.push_back(launch);
+    else if (auto scratch = dyn_cast<memref::AllocOp>(op))
+      scratchBytes += scratch.getType().getNumElements() * llvm::divideCeil(scratch.getType().getElementTypeBitWidth(), 8u);
+  }
+  if (!isAttention)
+    return traffic.annotate(launches, scratchBytes);
+  for (gpu::LaunchFuncOp launch : launches) {
+    Traffic ofLaunch = Traffic::ofOperands(launch, device.lookup(launch.getKernelName()));
+    ofLaunch.isProduct = true; // Two of them, and what is between.
+    ofLaunch.annotate(launch, 0);
+  }
+}
+
 namespace {
 struct GenerateGpuKernels : impl::GenerateGpuKernelsBase<GenerateGpuKernels> {
   void runOnOperation() override {
@@ -124,8 +150,14 @@ struct GenerateGpuKernels : impl::GenerateGpuKernelsBase<GenerateGpuKernels> {
       return signalPassFailure();
     DeviceModule device(module);
     for (auto &[function, calls] : kernels) {
+      Traffic traffic = Traffic::of(function);
+      SmallVector<Operation *> before;
+      for (func::CallOp call : calls)
+        before.push_back(call->getPrevNode());
       if (failed(KernelGenerator(device, function, calls, *precision).generate()))
         return signalPassFailure();
+      for (auto [call, previous] : llvm::zip(calls, before))
+        annotateLaunches(call, previous, traffic, device, function->hasAttr(kAttentionAttr));
       for (func::CallOp call : calls)
         call.erase();
       function.erase();

@@ -37,6 +37,14 @@ LogicalResult KernelGenerator::generateSingle(linalg::GenericOp op) {
   return success();
 }
 
+ThreadNestEmitter KernelGenerator::emitterFor(KernelBuilder &k, const LoopNest &nest, const ThreadSchedule &schedule,
+                                              const IRMapping &buffers) const {
+  ThreadNestEmitter emitter(k, nest, schedule, buffers);
+  if (isFromZero)
+    emitter.startFromZero();
+  return emitter;
+}
+
 LogicalResult KernelGenerator::generateInOneThread(linalg::GenericOp op) {
   Launch launch{kernel, 1, 1};
   begin(launch);
@@ -53,7 +61,7 @@ void KernelGenerator::generateUnits(const LoopNest &nest, const ThreadSchedule &
   int64_t blockSize = std::min<int64_t>(kBlockSize, llvm::alignTo(numUnits, kWarpSize));
   Launch launch{kernel, llvm::divideCeilSigned(numUnits, blockSize), blockSize};
   KernelBuilder k = begin(launch);
-  ThreadNestEmitter(k, nest, schedule, flatBuffers).emitUnits(k.gridTeam());
+  emitterFor(k, nest, schedule, flatBuffers).emitUnits(k.gridTeam());
   launchAll(launch);
 }
 
@@ -65,7 +73,7 @@ void KernelGenerator::generateReduction(const LoopNest &nest, const ThreadSchedu
                 tile.blockSize()};
   if (tile.splits == 1) {
     KernelBuilder k = begin(launch);
-    ThreadNestEmitter(k, nest, schedule, flatBuffers).emitTile(tile, k.block());
+    emitterFor(k, nest, schedule, flatBuffers).emitTile(tile, k.block());
     return launchAll(launch);
   }
   SmallVector<MemRefType> partialTypes;
@@ -82,7 +90,7 @@ void KernelGenerator::generateReduction(const LoopNest &nest, const ThreadSchedu
   Value split = takeDigit(k.b, tileIndex, tile.splits, numResults > tile.along);
   if (numResults <= tile.along)
     tileIndex = k.index(0);
-  ThreadNestEmitter(k, nest, schedule, flatBuffers).emitTile(tile, tileIndex, split, partials);
+  emitterFor(k, nest, schedule, flatBuffers).emitTile(tile, tileIndex, split, partials);
   for (func::CallOp call : calls) {
     ImplicitLocOpBuilder b(call.getLoc(), call);
     SmallVector<Value> second = launchWithScratch(b, launch, call);
@@ -114,7 +122,7 @@ Launch KernelGenerator::generateJoin(const LoopNest &nest, const ThreadSchedule 
                 flatten(k.b, body.getArgument(partialTypes.size() + argument.getArgNumber())));
   }
   SmallVector<Value> partials(body.getArguments().take_front(partialTypes.size()));
-  ThreadNestEmitter(k, nest, schedule, buffers).emitJoin(tile, k.block(), numSplits, partials);
+  emitterFor(k, nest, schedule, buffers).emitJoin(tile, k.block(), numSplits, partials);
   return launch;
 }
 

@@ -34,6 +34,9 @@ private:
 
   // One op (GenerateOpKernels.cpp).
   LogicalResult generateSingle(GenericOp op);
+  /// An emitter of the op's kernel, told where reductions start.
+  ThreadNestEmitter emitterFor(KernelBuilder &k, const LoopNest &nest, const ThreadSchedule &schedule,
+                               const mlir::IRMapping &buffers) const;
   /// Addresses that are not linear in the loops: slow and plain.
   LogicalResult generateInOneThread(GenericOp op);
   void generateUnits(const LoopNest &nest, const ThreadSchedule &schedule);
@@ -86,6 +89,7 @@ private:
   llvm::ArrayRef<mlir::func::CallOp> calls;
   MatmulPrecision precision;
   llvm::SmallVector<BufferFacts> facts;
+  bool isFromZero = false; // The reduction of a function {fill with zero, reduction}.
   mlir::gpu::GPUFuncOp kernel;
   llvm::SmallVector<MemRefType> scratchTypes; // Of the kernel's last arguments.
   mlir::IRMapping flatBuffers;

@@ -20,6 +20,7 @@ using namespace mlir;
 
 namespace hjx {
 #define GEN_PASS_DEF_OUTLINELOOPS
+#define GEN_PASS_DEF_OUTLINEREDUCTIONS
 #include "lib/Codegen/Gpu/Passes.h.inc"
 
 namespace {
@@ -150,6 +151,31 @@ struct OutlineLoops : impl::OutlineLoopsBase<OutlineLoops> {
         outliner.outline(ops, "matmul");
       }
     }
+  }
+};
+
+/// The fill with zeros from which a reduction that is in no group starts; null if there is none.
+linalg::GenericOp startOf(linalg::GenericOp op) {
+  if (op->hasAttr(kGroupAttr) || op.getNumReductionLoops() == 0 || op.getNumDpsInits() != 1 || failed(LoopNest::get(op)) ||
+      !op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isProjectedPermutation())
+    return nullptr;
+  linalg::GenericOp fill = zeroFillBefore(op, op.getDpsInits()[0]);
+  return fill && !fill->hasAttr(kGroupAttr) && fill.getNumDpsInits() == 1 ? fill : nullptr;
+}
+
+struct OutlineReductions : impl::OutlineReductionsBase<OutlineReductions> {
+  void runOnOperation() override {
+    LoopOutliner outliner(getOperation());
+    SmallVector<linalg::GenericOp> reductions;
+    for (auto func : getOperation().getOps<func::FuncOp>())
+      if (!func.isPrivate())
+        func.walk([&](linalg::GenericOp op) {
+          if (op.getNumReductionLoops() > 0)
+            reductions.push_back(op);
+        });
+    for (linalg::GenericOp op : reductions)
+      if (linalg::GenericOp fill = startOf(op))
+        outliner.outline({fill, op}, "reduce");
   }
 };
 

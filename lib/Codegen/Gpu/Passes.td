@@ -8,6 +8,35 @@
 
 include "mlir/Pass/PassBase.td"
 
+def FoldAccumulations : Pass<"hjx-fold-accumulations", "mlir::func::FuncOp"> {
+  let summary = "Let a sum start from what it is added to";
+  let description = [{
+    `start + reduce(x, 0)` becomes `reduce(x, start)`, if nothing else needs either of the two: a
+    gradient that is added to an accumulator is never written down by itself. The sum is added
+    last where a reduction is split among threads, and first where one thread sums alone.
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect"];
+}
+
+def HoistElementwise : Pass<"hjx-hoist-elementwise", "mlir::func::FuncOp"> {
+  let summary = "Move elementwise ops up to what they read, where that needs no memory";
+  let description = [{
+    An optimizer is written as one pass over all parameters after the other; here the ops
+    on one parameter come together, so that `hjx-fuse-rows` finds them. An op moves up
+    if it is the last to read a tensor of its result's size, what is alive in between
+    being no larger then, or if its results are scalars.
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect"];
+}
+
+def OutlineReductions : Pass<"hjx-outline-reductions", "mlir::ModuleOp"> {
+  let summary = "Make a reduction and the fill with zeros before it a call of one kernel";
+  let description = [{
+    Reductions that joined no group. The kernel starts from zero, and nothing fills a buffer for it.
+  }];
+  let dependentDialects = ["mlir::func::FuncDialect", "mlir::memref::MemRefDialect"];
+}
+
 def OutlineLoops : Pass<"hjx-outline-loops", "mlir::ModuleOp"> {
   let summary = "Make products, loops of one op and single stores calls of kernels";
   let description = [{
@@ -39,6 +68,18 @@ def GenerateGpuKernels : Pass<"hjx-generate-gpu-kernels", "mlir::ModuleOp"> {
                            "mlir::LLVM::LLVMDialect", "mlir::memref::MemRefDialect",
                            "mlir::NVVM::NVVMDialect", "mlir::scf::SCFDialect",
                            "mlir::vector::VectorDialect"];
+}
+
+def BatchLaunches : Pass<"hjx-batch-launches", "mlir::ModuleOp"> {
+  let summary = "Make one launch of launches of the same kernel on other buffers";
+  let description = [{
+    Launches of one kernel that do not depend on each other, or on what is launched between
+    them, run where the first of them stands, as one launch of a kernel that takes all their
+    buffers and chooses by the number of its block. Arguments that are the same stay one.
+    Matrix products stay alone, and launches whose temporary buffers would live longer.
+    Kernels that nothing launches any more are erased.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::gpu::GPUDialect", "mlir::scf::SCFDialect"];
 }
 
 #endif // HJX_CODEGEN_GPU_PASSES

@@ -12,14 +12,20 @@
 using namespace mlir;
 
 void hjx::buildToGpuKernelPipeline(OpPassManager &pm) {
-  buildToBufferPipeline(pm);
+  pm.addNestedPass<func::FuncOp>(createGeneralizeTensorOps());
+  pm.addNestedPass<func::FuncOp>(createFuseElementwise());
+  pm.addNestedPass<func::FuncOp>(createFoldAccumulations());
+  pm.addNestedPass<func::FuncOp>(createHoistElementwise());
+  buildToBufferPipeline(pm, {.fuse = false});
   pm.addPass(createOutlineLoops());
   FuseRowsOptions rows;
   rows.minRows = 64;
   rows.minSharedElements = 2;
   pm.addPass(createFuseRows(rows));
+  pm.addPass(createOutlineReductions());
   pm.addPass(createOutlineKernels());
   pm.addPass(createGenerateGpuKernels());
+  pm.addPass(createBatchLaunches());
   pm.addPass(createLowerAffinePass()); // From addresses that are not linear in loops.
   pm.addPass(createPlanMemory());
 }

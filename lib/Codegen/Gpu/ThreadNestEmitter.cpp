@@ -155,6 +155,15 @@ Value ThreadNestEmitter::vectorIv() const {
   return schedule.vectorLoop < 0 ? Value() : ivs[schedule.vectorLoop];
 }
 
+Value ThreadNestEmitter::startOf(unsigned output, Value iv, unsigned lanes) {
+  if (!isFromZero)
+    return body.loadOutput(b, output, iv, lanes);
+  Type type = getElementTypeOrSelf(nest.outputs()[output].operand.getType());
+  if (lanes > 1)
+    type = VectorType::get(lanes, type);
+  return arith::ConstantOp::create(b, b.getZeroAttr(type));
+}
+
 ThreadNestEmitter::Values ThreadNestEmitter::results() {
   return llvm::map_to_vector(nest.op.getBody()->getTerminator()->getOperands(),
                              [&](Value value) { return body.result(b, value); });
@@ -172,7 +181,7 @@ void ThreadNestEmitter::emitUnit(Value unit) {
   for (unsigned output = 0; output < nest.numOutputs(); ++output) {
     Value argument = nest.op.getBody()->getArgument(nest.numInputs() + output);
     if (reduces || !argument.use_empty())
-      accumulators[output] = body.loadOutput(b, output, vectorIv(), schedule.lanes);
+      accumulators[output] = startOf(output, vectorIv(), schedule.lanes);
   }
   Values values;
   if (reduces) {
@@ -269,7 +278,7 @@ void ThreadNestEmitter::storeTotals(ArrayRef<Value> totals) {
   for (auto [output, total] : llvm::enumerate(totals)) {
     const Combiner &combiner = combiners[output];
     Value initial =
-        combiner.convert(b, combiner.fromMemory, body.loadOutput(b, output, Value(), 1));
+        combiner.convert(b, combiner.fromMemory, startOf(output, Value(), 1));
     Value sum = combiner.emit(b, initial, total);
     body.storeOutput(b, output, Value(), 1, combiner.convert(b, combiner.toMemory, sum));
   }

@@ -45,6 +45,9 @@ public:
   ThreadNestEmitter(KernelBuilder &kernel, const LoopNest &nest, const ThreadSchedule &schedule,
                     const mlir::IRMapping &flatBuffers, llvm::ArrayRef<mlir::Value> rowIvs = {});
 
+  /// Reductions start from zero, whatever their outputs hold.
+  void startFromZero() { isFromZero = true; }
+
   /// One unit of the parallel loops after the other per thread; reductions stay within a thread,
   /// in the order of the loops.
   void emitUnits(const Team &team);
@@ -68,6 +71,8 @@ private:
   using Values = llvm::SmallVector<mlir::Value>;
   void takeUnit(llvm::ArrayRef<unsigned> loops, mlir::Value unit);
   mlir::Value vectorIv() const;
+  /// What output `output` begins with.
+  mlir::Value startOf(unsigned output, mlir::Value iv, unsigned lanes);
   Values reduceInThread(unsigned depth, mlir::ValueRange carried);
   Values results();
 
@@ -89,6 +94,7 @@ private:
   BodyEmitter body;
   llvm::SmallVector<Combiner> combiners; // If the reductions may be split.
   llvm::SmallVector<mlir::Value> ivs;    // Per loop; null where not yet known.
+  bool isFromZero = false;
 };
 
 /// The type in which values of `type` lie in shared memory: no buffer holds i1.

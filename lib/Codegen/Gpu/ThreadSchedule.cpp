@@ -21,6 +21,8 @@ static constexpr int64_t kEnoughThreads = 64 * 1024;
 static constexpr int64_t kBlockSize = 256, kMaxBlockSize = 512;
 /// Below, a thread spends more on joining than on its terms.
 static constexpr int64_t kMinTermsPerThread = 4;
+/// Columns of 4 bytes in a sector, the least that memory gives.
+static constexpr int64_t kSectorColumns = 8;
 
 static int64_t elementBytes(const Access &access) {
   return llvm::divideCeil(getElementTypeOrSelf(access.operand.getType()).getIntOrFloatBitWidth(),
@@ -129,11 +131,12 @@ int64_t ThreadSchedule::steps(const LoopNest &nest, ArrayRef<unsigned> loops) co
   return steps;
 }
 
-ReductionTile ReductionTile::forGrid(int64_t numResults, int64_t numTerms, bool isRow) {
+/// A tile of `width` neighbouring columns, or of rows.
+static ReductionTile tileFor(int64_t numResults, int64_t numTerms, bool isRow, int64_t width) {
   ReductionTile tile;
   tile.isRow = isRow;
   // Neighbours of a column must stay together, or their loads fall apart into single elements.
-  int64_t columns = isRow ? 1 : std::min<int64_t>(llvm::bit_ceil<uint64_t>(numResults), kWarpSize);
+  int64_t columns = isRow ? 1 : std::min<int64_t>(llvm::bit_ceil<uint64_t>(numResults), width);
   int64_t mostAcross = kMaxBlockSize / columns;
   auto threads = [&] { return numResults * tile.across; };
   while (tile.across < mostAcross && numTerms / tile.across >= 2 * kMinTermsPerThread &&
@@ -146,9 +149,18 @@ ReductionTile ReductionTile::forGrid(int64_t numResults, int64_t numTerms, bool 
   tile.along = std::min<int64_t>(tile.along, wanted);
   int64_t terms = numTerms / tile.across;
   while (terms / tile.splits >= 8 * kMinTermsPerThread &&
-         threads() * tile.splits < kEnoughThreads)
+         2 * threads() * tile.splits <= kEnoughThreads)
     tile.splits *= 2;
   return tile;
+}
+
+ReductionTile ReductionTile::forGrid(int64_t numResults, int64_t numTerms, bool isRow) {
+  ReductionTile tile = tileFor(numResults, numTerms, isRow, kWarpSize);
+  if (isRow || tile.splits == 1)
+    return tile;
+  // Narrower tiles, if they spare the second launch.
+  ReductionTile narrow = tileFor(numResults, numTerms, isRow, kSectorColumns);
+  return narrow.splits == 1 ? narrow : tile;
 }
 
 ReductionTile ReductionTile::forBlock(int64_t numResults, int64_t numTerms, bool isRow,

@@ -30,7 +30,15 @@ namespace {
 constexpr unsigned kMaxOperands = 24, kMaxBodyOps = 160;
 constexpr unsigned kMaxCopies = 6, kMaxCopiedBodyOps = 12;
 
+/// Whether `op` divides by a power of two, which is a multiplication.
+bool isExactDivision(Operation &op) {
+  APFloat divisor(0.0);
+  return isa<arith::DivFOp>(op) && matchPattern(op.getOperand(1), m_ConstantFloat(&divisor)) && divisor.getExactInverse(nullptr);
+}
+
 bool isExpensive(Operation &op) {
+  if (isExactDivision(op))
+    return false;
   if (isa<arith::DivFOp, arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
           arith::RemFOp>(op))
     return true;
