@@ -201,7 +201,8 @@ int main(int argc, char **argv) {
         times[times.size() / 2], times.size(), processorTimes.front());
   if (profile)
     llvm::outs() << "     ms/run  calls/run  kernel\n";
-  for (const KernelTime &time : executable->profile())
+  absl::StatusOr<std::vector<KernelTime>> kernels = executable->profile(); // Of the processor: always there.
+  for (const KernelTime &time : *kernels)
     llvm::outs() << llvm::format("%11.3f %10.1f  %s\n", time.timeNs * 1e-6 / (numRuns + 1),
                                  double(time.numCalls) / (numRuns + 1), time.name.c_str());
 }

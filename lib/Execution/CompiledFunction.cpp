@@ -84,7 +84,7 @@ static absl::StatusOr<std::unique_ptr<DeviceExecutable>> generateCode(OwningOpRe
   gpu.startFrom = from;
   gpu.dumpDir = options.dumpDir;
   HJX_ASSIGN_OR_RETURN(std::unique_ptr<GpuProgram> compiled, GpuProgram::compile(module, gpu));
-  return compiled->load(*options.device);
+  return compiled->load(*options.device, {options.profile, options.trace});
 }
 
 absl::StatusOr<CompiledFunction> CompiledFunction::compile(OwningOpRef<ModuleOp> program, const std::string &name,

@@ -17,8 +17,9 @@ namespace hjx {
 struct FunctionCompileOptions {
   Stage startFrom = Stage::Traced; ///< what the module holds already
   std::string dumpDir;             ///< gets 1-traced.mlir, 2-pure.mlir, ...
-  bool profile = false;            ///< time each kernel, on the processor: DeviceExecutable::profile
-  RuntimeDevice *device = &cpuDevice(); ///< what it will run on
+  bool profile = false;            ///< time each kernel: DeviceExecutable::profile
+  Trace *trace = nullptr;          ///< gets the kernels of a GPU, if they are timed
+  RuntimeDevice *device = &cpuDevice();   ///< what it will run on
 };
 
 struct CompiledFunction {

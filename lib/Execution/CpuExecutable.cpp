@@ -89,12 +89,12 @@ absl::StatusOr<std::unique_ptr<CpuExecutable>> CpuExecutable::compile(ModuleOp m
 // Execution
 //===----------------------------------------------------------------------===//
 
-absl::Status CpuExecutable::enter(void *const *buffers, void *arena) const {
-  code->entry(buffers, arena);
+absl::Status CpuExecutable::enter(absl::Span<void *const> pointers) const {
+  code->entry(pointers.data(), pointers.back());
   return absl::OkStatus();
 }
 
-std::vector<KernelTime> CpuExecutable::profile() const {
+absl::StatusOr<std::vector<KernelTime>> CpuExecutable::profile() const {
   std::vector<KernelTime> times;
   for (auto [index, name] : llvm::enumerate(code->profileNames)) {
     const int64_t *row = code->profileTable + 2 * index;

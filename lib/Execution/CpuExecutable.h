@@ -47,12 +47,12 @@ public:
   /// The same code on another cpu device.
   std::unique_ptr<CpuExecutable> on(RuntimeDevice &device) const;
 
-  std::vector<KernelTime> profile() const override;
+  absl::StatusOr<std::vector<KernelTime>> profile() const override;
 
 private:
   struct Code;
   CpuExecutable(RuntimeDevice &device, ProgramInterface interface, std::shared_ptr<Code> code);
-  absl::Status enter(void *const *buffers, void *arena) const override;
+  absl::Status enter(absl::Span<void *const> pointers) const override;
 
   std::shared_ptr<Code> code;
 };

@@ -160,19 +160,19 @@ absl::Status DeviceExecutable::run(absl::Span<const void *const> inputs,
     return absl::InvalidArgumentError(
         absl::StrCat("run: expected ", inputSpecs.size(), " inputs and ", outputSpecs.size(),
                      " outputs, got ", inputs.size(), " and ", outputs.size()));
-  absl::InlinedVector<void *, 32> buffers;
-  buffers.reserve(inputs.size() + outputs.size());
+  absl::InlinedVector<void *, 32> pointers;
+  pointers.reserve(inputs.size() + outputs.size() + 1);
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i] && inputSpecs[i].sizeBytes > 0)
       return absl::InvalidArgumentError(absl::StrCat("run: input ", i, " is null"));
-    buffers.push_back(const_cast<void *>(inputs[i]));
+    pointers.push_back(const_cast<void *>(inputs[i]));
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     int alias = outputSpecs[i].alias;
     if (alias < 0) {
       if (!outputs[i] && outputSpecs[i].sizeBytes > 0)
         return absl::InvalidArgumentError(absl::StrCat("run: output ", i, " is null"));
-      buffers.push_back(outputs[i]);
+      pointers.push_back(outputs[i]);
     } else if (outputs[i] && outputs[i] != inputs[alias]) {
       return absl::InvalidArgumentError(absl::StrCat(
           "run: output ", i, " is stored in input ", alias,
@@ -181,7 +181,8 @@ absl::Status DeviceExecutable::run(absl::Span<const void *const> inputs,
   }
   HJX_ASSIGN_OR_RETURN(DeviceBuffer arena, takeArena());
   // Whoever takes the arena next asks the same device, so its work comes after this.
-  absl::Status status = enter(buffers.data(), arena.data());
+  pointers.push_back(arena.data());
+  absl::Status status = enter(pointers);
   returnArena(std::move(arena));
   return status;
 }

@@ -8,6 +8,7 @@
 #include "lib/Codegen/Structured/MemoryPlan.h"
 #include "runtime/Device.h"
 #include "runtime/ElementType.h"
+#include "runtime/TimedCalls.h"
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
@@ -32,12 +33,6 @@ struct ProgramInterface {
   static absl::StatusOr<ProgramInterface> of(mlir::ModuleOp module);
   /// Reads the memory plan of `module`, at the stage machine.
   absl::Status readPlan(mlir::ModuleOp module);
-};
-
-/// What the calls of one kernel took, in all runs so far.
-struct KernelTime {
-  std::string name;
-  int64_t timeNs = 0, numCalls = 0;
 };
 
 class DeviceExecutable {
@@ -67,8 +62,9 @@ public:
   ///         what is free, with the largest buffers of the plan; `remedy` replaces the usual one.
   absl::Status reserve(absl::string_view remedy = "") const;
 
-  /// Times by kernel, the longest first; empty unless compiled to take them.
-  virtual std::vector<KernelTime> profile() const { return {}; }
+  /// Times by kernel, the longest first; empty unless compiled, or loaded, to take them. On a GPU it
+  /// waits for the last call, whose kernels are in the trace then.
+  virtual absl::StatusOr<std::vector<KernelTime>> profile() const { return std::vector<KernelTime>(); }
 
 protected:
   DeviceExecutable(RuntimeDevice &device, ProgramInterface interface)
@@ -76,8 +72,9 @@ protected:
 
   const ProgramInterface &programInterface() const { return interface; }
 
-  /// Calls the entry of the compiled code: see runtime/Abi.h.
-  virtual absl::Status enter(void *const *buffers, void *arena) const = 0;
+  /// Calls the entry of the compiled code: see runtime/Abi.h. `pointers` are the buffers, the arena
+  /// behind them.
+  virtual absl::Status enter(absl::Span<void *const> pointers) const = 0;
 
 private:
   absl::StatusOr<DeviceBuffer> takeArena(absl::string_view remedy = "") const;

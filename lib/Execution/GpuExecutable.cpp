@@ -5,10 +5,14 @@
 
 #include "lib/Codegen/Gpu/Passes.h"
 #include "lib/Data/File.h"
+#include "lib/Execution/CubinCache.h"
 #include "lib/Execution/LowerModule.h"
 #include "lib/Target/Jit.h"
 #include "lib/Target/Ptx/Ptx.h"
-#include "runtime/Launcher.h"
+#include "runtime/Environment.h"
+#include "runtime/Replay.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace hjx;
 using namespace mlir;
@@ -19,12 +23,15 @@ struct GpuProgram::Code {
   DeviceCode device;
   std::unique_ptr<Jit> host;
   Entry entry = nullptr;
+  int64_t numReads = 0;
 };
 
 GpuProgram::~GpuProgram() = default;
 
 const std::string &GpuProgram::ptx() const { return code->device.ptx; }
 const std::vector<std::string> &GpuProgram::kernelNames() const { return code->device.kernelNames; }
+
+int64_t GpuProgram::numReads() const { return code->numReads; }
 
 void hjx::registerGpuDialects(DialectRegistry &registry) {
   registerGpuCodegenDialects(registry);
@@ -35,18 +42,12 @@ void hjx::registerGpuDialects(DialectRegistry &registry) {
 // Compilation
 //===----------------------------------------------------------------------===//
 
-static int64_t countLaunches(Region &region) {
-  int64_t count = 0;
-  for (Operation &op : region.getOps()) {
-    count += isa<gpu::LaunchFuncOp>(op);
-    int64_t inside = 0;
-    for (Region &inner : op.getRegions())
-      inside += countLaunches(inner);
-    auto loop = dyn_cast<scf::ForOp>(op);
-    std::optional<llvm::APInt> length = loop ? loop.getStaticTripCount() : std::nullopt;
-    count += length ? inside * length->getSExtValue() : inside;
-  }
-  return count;
+static ProgramCost costOf(ModuleOp module, const ProgramInterface &interface) {
+  ProgramCost cost = ProgramCost::of(module);
+  for (const std::vector<BufferSpec> *specs : {&interface.inputs, &interface.outputs})
+    for (const BufferSpec &spec : *specs)
+      cost.boundaryBytes += spec.sizeBytes;
+  return cost;
 }
 
 static absl::Status asStatus(llvm::Error error) {
@@ -83,15 +84,16 @@ absl::StatusOr<std::unique_ptr<GpuProgram>> GpuProgram::compile(ModuleOp module,
   LowerOptions lower;
   lower.forGpu = true;
   lower.dumpDir = options.dumpDir;
-  if (options.startFrom < Stage::Machine) {
+  if (options.startFrom < Stage::Kernel)
     HJX_RETURN_IF_ERROR(lowerModule(module, options.startFrom, Stage::Kernel, lower));
-    program->launches = countLaunches(module.lookupSymbol<func::FuncOp>("main").getBody());
-  }
+  if (options.startFrom < Stage::Machine)
+    program->costs = costOf(module, program->described);
   HJX_RETURN_IF_ERROR(
       lowerModule(module, std::max(options.startFrom, Stage::Kernel), Stage::Machine, lower));
   HJX_RETURN_IF_ERROR(program->described.readPlan(module));
 
   auto code = std::make_shared<Code>();
+  module.walk([&](LLVM::CallOp call) { code->numReads += call.getCallee() == kReadName; });
   HJX_ASSIGN_OR_RETURN(code->device, compileDeviceCode(module, options));
   llvm::Expected<std::unique_ptr<Jit>> host = Jit::compile(module);
   if (!host)
@@ -114,31 +116,54 @@ namespace {
 class GpuExecutable : public DeviceExecutable {
 public:
   GpuExecutable(RuntimeDevice &device, ProgramInterface interface, std::shared_ptr<const void> code,
-                Entry entry, std::unique_ptr<DeviceModule> kernels)
+                Entry entry, std::unique_ptr<DeviceModule> kernels, bool isReplayed,
+                const GpuLoadOptions &options)
       : DeviceExecutable(device, std::move(interface)), code(std::move(code)), entry(entry),
-        loaded(device, std::move(kernels)) {}
+        isReplayed(isReplayed), isTimed(options.profile), loaded(device, std::move(kernels)), calls(loaded),
+        timed(loaded, options.trace) {}
 
   ~GpuExecutable() override {
     // The last launches may still be running the kernels.
     device().synchronize().IgnoreError();
   }
 
+  absl::StatusOr<std::vector<KernelTime>> profile() const override { return timed.times(); }
+
 private:
-  absl::Status enter(void *const *buffers, void *arena) const override {
+  absl::Status enter(absl::Span<void *const> pointers) const override {
+    auto hostCode = [&](Launcher &launcher) { entry(pointers.data(), pointers.back(), &launcher); };
+    if (isTimed)
+      return timed.run(hostCode);
+    if (isReplayed)
+      return calls.run(pointers, hostCode);
     Launcher launcher(loaded);
-    entry(buffers, arena, &launcher);
+    hostCode(launcher);
     return launcher.status();
   }
 
   std::shared_ptr<const void> code; // Keeps `entry` and the host's constants alive.
   Entry entry;
+  bool isReplayed, isTimed;
   mutable LoadedCode loaded;
+  mutable ReplayedCalls calls;
+  mutable TimedCalls timed;
 };
 
 } // namespace
 
-absl::StatusOr<std::unique_ptr<DeviceExecutable>> GpuProgram::load(RuntimeDevice &device) const {
-  HJX_ASSIGN_OR_RETURN(std::unique_ptr<DeviceModule> kernels,
-                       device.loadModule(ptx(), kernelNames()));
-  return std::make_unique<GpuExecutable>(device, described, code, code->entry, std::move(kernels));
+/// As machine code where that can be had and the driver takes it, else as text, which it assembles.
+static absl::StatusOr<std::unique_ptr<DeviceModule>> loadKernels(RuntimeDevice &device, const std::string &ptx,
+                                                                 const std::vector<std::string> &names) {
+  if (device.info().loadsCubins)
+    if (std::optional<CubinCache> cache = CubinCache::ofProcess())
+      if (std::optional<std::string> cubin = cache->find(ptx, device.info().computeCapability))
+        if (absl::StatusOr<std::unique_ptr<DeviceModule>> module = device.loadModule(*cubin, names); module.ok())
+          return module;
+  return device.loadModule(ptx, names);
+}
+
+absl::StatusOr<std::unique_ptr<DeviceExecutable>> GpuProgram::load(RuntimeDevice &device, const GpuLoadOptions &options) const {
+  HJX_ASSIGN_OR_RETURN(std::unique_ptr<DeviceModule> kernels, loadKernels(device, ptx(), kernelNames()));
+  return std::make_unique<GpuExecutable>(device, described, code, code->entry, std::move(kernels),
+                                         cudaGraphs() && numReads() == 0, options);
 }

@@ -10,9 +10,12 @@
 // A program is device code as text, and code for the host that launches its kernels. A call copies
 // nothing: arguments and results lie on the device, and the host runs ahead. It waits for the
 // device only where a value that the device computed decides what is launched next (hjx_rt_read in
-// runtime/Abi.h): the condition of a while loop or of a cond, and starts of dynamic slices.
+// runtime/Abi.h): the condition of a while loop or of a cond, and starts of dynamic slices. A
+// program without such a value is recorded at its second call with the same pointers, and replayed
+// at later ones (runtime/Replay.h).
 #pragma once
 
+#include "lib/Codegen/Gpu/ProgramCost.h"
 #include "lib/Execution/DeviceExecutable.h"
 #include "lib/Pipelines/Stages.h"
 
@@ -25,6 +28,11 @@ struct GpuOptions {
   Stage startFrom = Stage::Tensor;
   /// When set, dumps of the stages are written here: 4-tensor.mlir, ..., 7-device.ll, 8-device.ptx.
   std::string dumpDir;
+};
+
+struct GpuLoadOptions {
+  bool profile = false;   ///< time each kernel: launches are single then
+  Trace *trace = nullptr; ///< gets the kernels, with `profile`
 };
 
 class GpuProgram {
@@ -40,19 +48,22 @@ public:
   const ProgramInterface &interface() const { return described; }
   const std::string &ptx() const;
   const std::vector<std::string> &kernelNames() const;
-  /// Launches of one call; the body of a loop of unknown length counts once. Nothing if the program
-  /// was compiled from the stage machine.
-  std::optional<int64_t> numLaunches() const { return launches; }
+  /// Launches of one call, and what they move. Nothing if the program was compiled from the stage
+  /// machine.
+  const std::optional<ProgramCost> &cost() const { return costs; }
+
+  /// Values that the host code reads from the device in a call; with any, launches stay single.
+  int64_t numReads() const;
 
   /// Loads the kernels. The result keeps what it needs of the program; it dies before `device`.
   /// Errors: those of RuntimeDevice::loadModule.
-  absl::StatusOr<std::unique_ptr<DeviceExecutable>> load(RuntimeDevice &device) const;
+  absl::StatusOr<std::unique_ptr<DeviceExecutable>> load(RuntimeDevice &device, const GpuLoadOptions &options = {}) const;
 
 private:
   GpuProgram() = default;
   struct Code;
   ProgramInterface described;
-  std::optional<int64_t> launches;
+  std::optional<ProgramCost> costs;
   std::shared_ptr<const Code> code;
 };
 

@@ -16,10 +16,10 @@ public:
         main(this->program->lookupSymbol<func::FuncOp>("main")) {}
 
 protected:
-  absl::Status enter(void *const *buffers, void *) const override {
+  absl::Status enter(absl::Span<void *const> buffers) const override {
     absl::MutexLock lock(&mutex); // The context belongs to one thread at a time.
     SmallVector<HostArray> arguments;
-    for (auto [type, buffer] : llvm::zip(main.getArgumentTypes(), ArrayRef(buffers, main.getNumArguments()))) {
+    for (auto [type, buffer] : llvm::zip(main.getArgumentTypes(), ArrayRef(buffers.data(), main.getNumArguments()))) {
       HostArray &array = arguments.emplace_back(cast<RankedTensorType>(type));
       std::memcpy(array.bytes().data(), buffer, array.bytes().size());
     }
@@ -27,7 +27,7 @@ protected:
     FailureOr<SmallVector<HostArray>> results = interpret(main, arguments);
     if (failed(results))
       return absl::InvalidArgumentError(diagnostics.text());
-    void *const *next = buffers + main.getNumArguments(); // of results that no argument stores
+    void *const *next = buffers.data() + main.getNumArguments(); // of results that no argument stores
     for (auto [spec, result] : llvm::zip_equal(outputs(), *results))
       std::memcpy(spec.alias >= 0 ? buffers[spec.alias] : *next++, result.bytes().data(), result.bytes().size());
     return absl::OkStatus();

@@ -39,10 +39,12 @@ public:
   absl::Status begin();
   absl::Status loop(const StopSignal *stop);
   absl::StatusOr<TrainSummary> finish();
+  std::span<const Batch> readNext();
 
 private:
   absl::Status resume();
   absl::Status oneStep();
+  absl::Status readBatches(int64_t step, std::vector<Batch> &to);
   absl::Status reportNonFinite(const StepResult &result, double learningRate);
   absl::Status validate();
   absl::Status save();
@@ -68,7 +70,8 @@ private:
   int64_t clipped_ = 0;
   double startedAt_;
   double secondsBefore_ = 0;
-  std::vector<Batch> batches_;
+  std::vector<Batch> batches_, nextBatches_;
+  int64_t nextStep_ = -1; ///< whose batches nextBatches_ holds
   std::vector<TensorHash> hashes_;
   int64_t validatedAt_ = -1, savedAt_ = -1;
   TrainSummary summary_;
@@ -153,14 +156,31 @@ absl::Status Run::loop(const StopSignal *stop) {
   return absl::OkStatus();
 }
 
+absl::Status Run::readBatches(int64_t step, std::vector<Batch> &to) {
+  to.resize(data_.layout().accumulate);
+  for (size_t micro = 0; micro < to.size(); ++micro)
+    HJX_RETURN_IF_ERROR(data_.read(static_cast<uint64_t>(step), micro, to[micro]));
+  return absl::OkStatus();
+}
+
+/// What the step after this one will see. That it cannot be read is said when it is its turn.
+std::span<const Batch> Run::readNext() {
+  if (options_.overfitOneBatch)
+    return batches_;
+  int64_t step = summary_.step + 1;
+  if (step >= options_.steps || !readBatches(step, nextBatches_).ok())
+    return {};
+  nextStep_ = step;
+  return nextBatches_;
+}
+
 absl::Status Run::oneStep() {
   const int64_t step = summary_.step;
   const double began = steadySeconds();
-  batches_.resize(data_.layout().accumulate);
-  if (!options_.overfitOneBatch || batches_[0].inputs.empty())
-    for (size_t micro = 0; micro < batches_.size(); ++micro)
-      HJX_RETURN_IF_ERROR(data_.read(options_.overfitOneBatch ? 0 : static_cast<uint64_t>(step),
-                                     micro, batches_[micro]));
+  if (nextStep_ == step)
+    std::swap(batches_, nextBatches_);
+  else if (!options_.overfitOneBatch || batches_.empty())
+    HJX_RETURN_IF_ERROR(readBatches(options_.overfitOneBatch ? 0 : step, batches_));
   const double rate = learningRate(options_.schedule, step);
   HJX_ASSIGN_OR_RETURN(StepResult result, program_.step(batches_, rate, step));
 
@@ -318,7 +338,10 @@ absl::StatusOr<TrainSummary> train(TrainProgram &program, const BatchStream &dat
   HJX_ASSIGN_OR_RETURN(RunLog log, RunLog::open(options.runFolder + "/run.log"));
   Run run(program, data, validation, options, std::move(store), std::move(log));
   HJX_RETURN_IF_ERROR(run.begin());
-  HJX_RETURN_IF_ERROR(run.loop(stop));
+  program.nextBatches = [&run] { return run.readNext(); };
+  absl::Status status = run.loop(stop);
+  program.nextBatches = nullptr;
+  HJX_RETURN_IF_ERROR(status);
   return run.finish();
 }
 

@@ -38,6 +38,10 @@ public:
   virtual absl::StatusOr<StepResult> step(std::span<const Batch> batches, double learningRate,
                                           int64_t step) = 0;
 
+  /// While a step runs, the program may ask for the batches of the next one, to bring them to where
+  /// they are needed; none if that is not known. Set by train().
+  std::function<std::span<const Batch>()> nextBatches;
+
   /// Returns the mean loss over one batch, without changing anything.
   virtual absl::StatusOr<double> evaluate(const Batch &batch) = 0;
 

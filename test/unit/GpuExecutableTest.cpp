@@ -3,14 +3,23 @@
 // Programs compiled for a GPU, on the simulated device; and how targets are spelled.
 #include "lib/Execution/GpuExecutable.h"
 
+#include "lib/Data/File.h"
 #include "lib/Execution/CompiledExecutable.h"
+#include "lib/Execution/CubinCache.h"
 #include "lib/Execution/Target.h"
 #include "lib/Pipelines/Register.h"
+#include "runtime/cuda/CudaDevice.h"
+#include "test/unit/TemporaryFolder.h"
 
 #include "mlir/Parser/Parser.h"
 #include <gmock/gmock.h>
 
+#include <filesystem>
+#include <fstream>
+#include <map>
 #include <thread>
+
+#include <sys/stat.h>
 
 using namespace hjx;
 using namespace mlir;
@@ -112,7 +121,7 @@ TEST_F(GpuExecutableTest, CompilesWithoutADevice) {
   ASSERT_TRUE(program.ok()) << program.status();
   EXPECT_THAT((*program)->ptx(), AllOf(HasSubstr(".version 8.0"), HasSubstr(".target sm_90")));
   EXPECT_FALSE((*program)->kernelNames().empty());
-  EXPECT_GE(*(*program)->numLaunches(), static_cast<int64_t>((*program)->kernelNames().size()));
+  EXPECT_GE((*program)->cost()->launches, static_cast<int64_t>((*program)->kernelNames().size()));
   EXPECT_THAT((*program)->interface().inputs, SizeIs(3));
   EXPECT_EQ((*program)->interface().outputs[1].alias, 0);
   for (const std::string &kernel : (*program)->kernelNames())
@@ -136,6 +145,89 @@ TEST_F(GpuExecutableTest, RunsOnDeviceMemory) {
   for (int i = 0; i < 100; ++i)
     EXPECT_EQ(updated[i], p[i] - 3 * (g[i] * 0.25f));
   EXPECT_EQ(download(total)[0], sum);
+}
+
+// A driver like the simulated one, which counts what it is asked for.
+static std::map<std::string, int> asked;
+static cuda::Driver simulatedDriver;
+
+static std::unique_ptr<RuntimeDevice> openCounted() {
+  simulatedDriver = **cuda::Driver::global();
+  auto counted = std::make_shared<cuda::Driver>(simulatedDriver);
+  counted->cuLaunchKernel = [](auto... arguments) {
+    ++asked["launch"];
+    return simulatedDriver.cuLaunchKernel(arguments...);
+  };
+  counted->cuGraphLaunch = [](auto... arguments) {
+    ++asked["replay"];
+    return simulatedDriver.cuGraphLaunch(arguments...);
+  };
+  asked.clear();
+  return *makeCudaDevice(counted, 0);
+}
+
+TEST_F(GpuExecutableTest, ReplaysWhatItLaunched) {
+  auto program = compile(kUpdate);
+  ASSERT_TRUE(program.ok()) << program.status();
+  EXPECT_EQ((*program)->numReads(), 0);
+  std::unique_ptr<RuntimeDevice> device = openCounted();
+  std::unique_ptr<DeviceExecutable> executable = *(*program)->load(*device);
+  auto launches = static_cast<int>((*program)->cost()->launches);
+  std::vector<float> values(100), expected(100);
+  for (int i = 0; i < 100; ++i)
+    values[i] = 0.1f * static_cast<float>(i * i);
+  // Two batches that take turns, a rate that the host changes, and the processor's own arithmetic.
+  DeviceBuffer p = upload(values), rate = upload({0}), sum = upload({0});
+  DeviceBuffer g[] = {upload(values), upload(std::vector<float>(100, 0.3f))};
+  expected = values;
+  for (int step = 0; step < 10; ++step) {
+    float lr = 0.01f * static_cast<float>(step + 1);
+    ASSERT_TRUE(device->copyToDevice(rate.data(), &lr, sizeof lr).ok());
+    ASSERT_TRUE(executable->run({p.data(), g[step % 2].data(), rate.data()}, {sum.data(), nullptr}).ok());
+    for (int i = 0; i < 100; ++i)
+      expected[i] = expected[i] - (step % 2 ? 0.3f : values[i]) * lr;
+    EXPECT_EQ(download(p), expected) << "step " << step;
+  }
+  EXPECT_EQ(asked["launch"], 4 * launches) << "each pair of buffers: once, and into a graph";
+  EXPECT_EQ(asked["replay"], 8);
+}
+
+TEST_F(GpuExecutableTest, DoesNotReplayWhatReadsTheDevice) {
+  auto program = compile(R"mlir(
+  func.func @main(%limit: tensor<i32>) -> tensor<i32> {
+    %zero = arith.constant dense<0> : tensor<i32>
+    %r = scf.while (%i = %zero) : (tensor<i32>) -> tensor<i32> {
+      %a = tensor.extract %i[] : tensor<i32>
+      %b = tensor.extract %limit[] : tensor<i32>
+      %less = arith.cmpi slt, %a, %b : i32
+      scf.condition(%less) %i : tensor<i32>
+    } do {
+    ^bb0(%i: tensor<i32>):
+      %e = tensor.empty() : tensor<i32>
+      %next = linalg.generic {indexing_maps = [affine_map<() -> ()>, affine_map<() -> ()>], iterator_types = []}
+          ins(%i : tensor<i32>) outs(%e : tensor<i32>) {
+        ^bb0(%a: i32, %o: i32):
+          %one = arith.constant 1 : i32
+          %s = arith.addi %a, %one : i32
+          linalg.yield %s : i32
+      } -> tensor<i32>
+      scf.yield %next : tensor<i32>
+    }
+    return %r : tensor<i32>
+  })mlir");
+  ASSERT_TRUE(program.ok()) << program.status();
+  EXPECT_GE((*program)->numReads(), 1);
+  std::unique_ptr<RuntimeDevice> device = openCounted();
+  std::unique_ptr<DeviceExecutable> executable = *(*program)->load(*device);
+  DeviceBuffer limit = *device->allocate(4), result = *device->allocate(4);
+  for (int32_t wanted : {3, 3, 7, 1}) {
+    int32_t got = 0;
+    ASSERT_TRUE(device->copyToDevice(limit.data(), &wanted, 4).ok());
+    ASSERT_TRUE(executable->run({limit.data()}, {result.data()}).ok());
+    ASSERT_TRUE(device->copyToHost(&got, result.data(), 4).ok());
+    EXPECT_EQ(got, wanted);
+  }
+  EXPECT_EQ(asked["replay"], 0);
 }
 
 TEST_F(GpuExecutableTest, RunsOnHostMemoryThroughCopies) {
@@ -170,16 +262,6 @@ TEST_F(GpuExecutableTest, ChecksPointersAtTheCall) {
               HasSubstr("input 0 is null"));
 }
 
-TEST_F(GpuExecutableTest, ReportsTheDeviceError) {
-  std::unique_ptr<DeviceExecutable> executable = load(kUpdate);
-  DeviceBuffer p = upload(std::vector<float>(100, 1)), rate = upload({1}), sum = upload({0});
-  DeviceBuffer tooSmall = upload({1, 2});
-  absl::Status status = executable->run({p.data(), tooSmall.data(), rate.data()}, {sum.data(), nullptr});
-  if (status.ok())
-    status = executable->device().synchronize();
-  EXPECT_THAT(messageOf(status), AllOf(HasSubstr("cuda:0: "), HasSubstr("CUDA_ERROR_")));
-}
-
 TEST_F(GpuExecutableTest, ReportsWhatItCannotCompile) {
   auto foreign = compile("func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> { return %x : tensor<?xf32> }");
   EXPECT_EQ(foreign.status().code(), absl::StatusCode::kInvalidArgument);
@@ -191,6 +273,173 @@ TEST_F(GpuExecutableTest, TheProcessorRunsNoKernels) {
   auto program = compile(kUpdate);
   ASSERT_TRUE(program.ok());
   EXPECT_EQ((*program)->load(cpuDevice()).status().code(), absl::StatusCode::kUnimplemented);
+}
+
+TEST_F(GpuExecutableTest, TimesItsKernels) {
+  auto program = compile(kUpdate);
+  ASSERT_TRUE(program.ok());
+  Trace trace;
+  RuntimeDevice &device = **openDevice("cuda");
+  std::unique_ptr<DeviceExecutable> executable = *(*program)->load(device, {.profile = true, .trace = &trace});
+  DeviceBuffer p = upload(std::vector<float>(100, 1)), rate = upload({1}), sum = upload({0});
+  DeviceBuffer g = upload(std::vector<float>(100, 0.5f));
+  for (int i = 0; i < 3; ++i)
+    ASSERT_TRUE(executable->run({p.data(), g.data(), rate.data()}, {sum.data(), nullptr}).ok());
+  EXPECT_EQ(download(sum)[0], 100 * (1 - 1.5f));
+  absl::StatusOr<std::vector<KernelTime>> times = executable->profile();
+  ASSERT_TRUE(times.ok()) << times.status();
+  int64_t calls = 0;
+  for (const KernelTime &time : *times)
+    calls += time.numCalls;
+  EXPECT_EQ(calls, 3 * (*program)->cost()->launches);
+  EXPECT_THAT(trace.json(), HasSubstr((*program)->kernelNames().front()));
+}
+
+TEST_F(GpuExecutableTest, CountsWhatKernelsMove) {
+  // One pass over p, g and the rate to p; the sum reads p again.
+  auto program = compile(kUpdate);
+  ASSERT_TRUE(program.ok());
+  const ProgramCost &cost = *(*program)->cost();
+  EXPECT_EQ(cost.boundaryBytes, 4 * (100 + 100 + 1) + 4 * (100 + 1));
+  EXPECT_EQ(cost.productBytes, 0);
+  EXPECT_GE(cost.movedBytes, cost.boundaryBytes);
+  EXPECT_LE(cost.movedBytes, cost.boundaryBytes + 4 * 100 + 8);
+  int64_t launches = 0, bytes = 0;
+  for (const KernelCost &kernel : cost.kernels) {
+    launches += kernel.launches;
+    bytes += kernel.bytes;
+  }
+  EXPECT_EQ(launches, cost.launches);
+  EXPECT_EQ(bytes, cost.movedBytes);
+}
+
+TEST_F(GpuExecutableTest, CountsGathersAndProducts) {
+  auto gather = compile(R"mlir(
+  func.func @main(%table: tensor<1000x4xf32>, %ids: tensor<3xi32>) -> tensor<3x4xf32> {
+    %e = tensor.empty() : tensor<3x4xf32>
+    %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+        ins(%ids : tensor<3xi32>) outs(%e : tensor<3x4xf32>) {
+      ^bb0(%id: i32, %o: f32):
+        %j = linalg.index 1 : index
+        %i = arith.index_cast %id : i32 to index
+        %v = tensor.extract %table[%i, %j] : tensor<1000x4xf32>
+        linalg.yield %v : f32
+    } -> tensor<3x4xf32>
+    return %r : tensor<3x4xf32>
+  })mlir");
+  ASSERT_TRUE(gather.ok()) << gather.status();
+  EXPECT_EQ((*gather)->cost()->movedBytes, 3 * 4 + 2 * 4 * 12) << "12 elements of the table, not 4000";
+  auto product = compile(R"mlir(
+  func.func @main(%a: tensor<64x48xf32>, %b: tensor<48x80xf32>) -> tensor<64x80xf32> {
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<64x80xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<64x80xf32>) -> tensor<64x80xf32>
+    %r = linalg.matmul ins(%a, %b : tensor<64x48xf32>, tensor<48x80xf32>) outs(%f : tensor<64x80xf32>) -> tensor<64x80xf32>
+    return %r : tensor<64x80xf32>
+  })mlir");
+  ASSERT_TRUE(product.ok()) << product.status();
+  EXPECT_EQ((*product)->cost()->launches, 1);
+  EXPECT_EQ((*product)->cost()->movedBytes, 4 * (64 * 48 + 48 * 80 + 64 * 80));
+  EXPECT_EQ((*product)->cost()->productBytes, (*product)->cost()->movedBytes);
+}
+
+// An optimizer in small: eleven parameters in two shapes.
+TEST_F(GpuExecutableTest, BatchesLaunchesOfOneKernel) {
+  std::string arguments, results, body, values;
+  for (int i = 0; i < 11; ++i) {
+    std::string n = std::to_string(i), type = i % 3 == 2 ? "tensor<7xf32>" : "tensor<300xf32>";
+    arguments += "%p" + n + ": " + type + " {hjx.alias = " + n + " : i64}, ";
+    results += (i ? ", " : "") + type;
+    values += (i ? ", %r" : "%r") + n;
+    body += "%e" + n + " = tensor.empty() : " + type + "\n%r" + n +
+            " = linalg.generic {indexing_maps = [#id, #scalar, #id], iterator_types = [\"parallel\"]} ins(%p" + n +
+            ", %rate : " + type + ", tensor<f32>) outs(%e" + n + " : " + type + ") {\n^bb0(%a: f32, %b: f32, %o: f32):\n" +
+            "%s = arith.mulf %a, %b : f32\nlinalg.yield %s : f32\n} -> " + type + "\n";
+  }
+  auto program = compile("#id = affine_map<(i) -> (i)>\n#scalar = affine_map<(i) -> ()>\nfunc.func @main(" + arguments +
+                         "%rate: tensor<f32>) -> (" + results + ") {\n" + body + "return " + values + " : " + results + "\n}");
+  ASSERT_TRUE(program.ok()) << program.status();
+  EXPECT_EQ((*program)->cost()->launches, 2);
+  std::unique_ptr<DeviceExecutable> executable = *(*program)->load(**openDevice("cuda"));
+  DeviceBuffer rate = upload({3});
+  std::vector<DeviceBuffer> buffers;
+  std::vector<const void *> inputs;
+  for (int i = 0; i < 11; ++i) {
+    buffers.push_back(upload(std::vector<float>(i % 3 == 2 ? 7 : 300, static_cast<float>(i))));
+    inputs.push_back(buffers.back().data());
+  }
+  inputs.push_back(rate.data());
+  std::vector<void *> outputs(11, nullptr);
+  ASSERT_TRUE(executable->run(inputs, absl::MakeSpan(outputs)).ok());
+  for (int i = 0; i < 11; ++i)
+    EXPECT_THAT(download(buffers[i]), testing::Each(3.0f * static_cast<float>(i))) << "parameter " << i;
+}
+
+//===----------------------------------------------------------------------===//
+// Machine code on disk
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// An assembler that writes down how often it ran, for which architecture.
+class CubinCacheTest : public testing::Test {
+protected:
+  CubinCacheTest() {
+    std::ofstream script(ptxas());
+    script << "#!/bin/sh\nfor a; do case \"$a\" in -arch=*) arch=${a#-arch=};; esac; last=$a; done\n"
+           << "echo $arch >> " << folder.path("runs") << "\n[ -e " << folder.path("fail") << " ] && exit 1\n"
+           << "printf 'code of %s' $arch > $last\n";
+    script.close();
+    chmod(ptxas().c_str(), 0755);
+  }
+  std::string ptxas() const { return folder.path("ptxas"); }
+  std::string runs() const {
+    absl::StatusOr<std::string> text = readFile(folder.path("runs"));
+    return text.ok() ? *text : "";
+  }
+  std::vector<std::string> entries() const {
+    std::vector<std::string> paths;
+    for (const auto &entry : std::filesystem::directory_iterator(folder.path("cache/cubins")))
+      paths.push_back(entry.path());
+    return paths;
+  }
+  hjx::test::TemporaryFolder folder;
+  CubinCache cache{folder.path("cache/cubins"), ptxas()};
+};
+
+} // namespace
+
+TEST_F(CubinCacheTest, AssemblesOnce) {
+  EXPECT_EQ(cache.find(".target sm_80\nA", 86), "code of sm_86");
+  EXPECT_EQ(cache.find(".target sm_80\nA", 86), "code of sm_86");
+  EXPECT_EQ(runs(), "sm_86\n");
+  EXPECT_EQ(cache.find(".target sm_80\nB", 86), "code of sm_86") << "another text";
+  EXPECT_EQ(cache.find(".target sm_80\nA", 90), "code of sm_90") << "another device";
+  EXPECT_EQ(cache.find(".target sm_90a\nA", 90), "code of sm_90a") << "text for one architecture alone";
+  EXPECT_EQ(runs(), "sm_86\nsm_86\nsm_90\nsm_90a\n");
+  std::ofstream(ptxas(), std::ios::app) << "# newer\n";
+  EXPECT_EQ(cache.find(".target sm_80\nA", 86), "code of sm_86") << "another assembler";
+  EXPECT_EQ(runs(), "sm_86\nsm_86\nsm_90\nsm_90a\nsm_86\n");
+}
+
+TEST_F(CubinCacheTest, MakesDamagedEntriesAgain) {
+  ASSERT_TRUE(cache.find("A", 80));
+  for (const char *damage : {"", "hjx-cubin 1 00\ncode of sm_80", "code of sm_80", "hjx-cubin 2 "}) {
+    ASSERT_EQ(entries().size(), 1u);
+    std::string good = *readFile(entries()[0]);
+    std::ofstream(entries()[0], std::ios::trunc) << damage;
+    EXPECT_EQ(cache.find("A", 80), "code of sm_80");
+    EXPECT_EQ(*readFile(entries()[0]), good) << "it is written again";
+  }
+  EXPECT_EQ(runs(), "sm_80\nsm_80\nsm_80\nsm_80\nsm_80\n");
+}
+
+TEST_F(CubinCacheTest, DoesWithoutAFolderOrAnAssembler) {
+  std::ofstream(folder.path("file")) << "no folder";
+  EXPECT_EQ(CubinCache(folder.path("file"), ptxas()).find("A", 80), "code of sm_80");
+  EXPECT_EQ(CubinCache("", ptxas()).find("A", 80), "code of sm_80");
+  std::ofstream(folder.path("fail")) << "";
+  EXPECT_EQ(cache.find("B", 80), std::nullopt) << "the driver assembles then";
 }
 
 //===----------------------------------------------------------------------===//
@@ -228,4 +477,15 @@ TEST(Target, ChoosesTheNewestCodeThatADeviceRuns) {
   device.computeCapability = 75;
   EXPECT_THAT(messageOf(chipFor(device).status()),
               HasSubstr("cuda:0 (A GPU): expected a CUDA device of architecture sm_80 or later, got sm_75"));
+}
+
+// The last: it leaves the device at fault.
+TEST_F(GpuExecutableTest, ReportsTheDeviceError) {
+  std::unique_ptr<DeviceExecutable> executable = load(kUpdate);
+  DeviceBuffer p = upload(std::vector<float>(100, 1)), rate = upload({1}), sum = upload({0});
+  DeviceBuffer tooSmall = upload({1, 2});
+  absl::Status status = executable->run({p.data(), tooSmall.data(), rate.data()}, {sum.data(), nullptr});
+  if (status.ok())
+    status = executable->device().synchronize();
+  EXPECT_THAT(messageOf(status), AllOf(HasSubstr("cuda:0: "), HasSubstr("CUDA_ERROR_")));
 }

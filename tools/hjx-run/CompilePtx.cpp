@@ -32,9 +32,9 @@ absl::Status compilePtx(std::vector<PtxJob> jobs, const std::string &chip) {
     HJX_RETURN_IF_ERROR(writeFileAtomically(job.ptxPath, (*program)->ptx()));
     std::printf("%s\n", job.ptxPath.c_str());
 
-    std::optional<int64_t> launches = (*program)->numLaunches();
+    const std::optional<ProgramCost> &cost = (*program)->cost();
     absl::StrAppendFormat(&table, "%-10s %8d %9s ", job.name, (*program)->kernelNames().size(),
-                          launches ? absl::StrCat(*launches) : "?");
+                          cost ? absl::StrCat(cost->launches) : "?");
     if (ptxas) {
       llvm::SmallString<128> cubin(job.ptxPath);
       llvm::sys::path::replace_extension(cubin, ".cubin");

@@ -2,13 +2,14 @@
 #include "tools/hjx-run/GraphProgram.h"
 
 #include "lib/Data/Status.h"
+#include "runtime/Abi.h"
 #include "runtime/Bytes.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
 #include <bit>
-#include <chrono>
+#include <cstring>
 #include <set>
 
 namespace hjx {
@@ -103,10 +104,13 @@ absl::StatusOr<GraphProgram::Bound> GraphProgram::bind(const std::string &name, 
   compileOptions.startFrom = graph_.stage;
   compileOptions.dumpDir = options.dumpDir.empty() ? "" : options.dumpDir + "/" + name;
   compileOptions.profile = options.profile;
+  compileOptions.trace = options.trace;
   compileOptions.device = &device_;
   HJX_ASSIGN_OR_RETURN(mlir::OwningOpRef<mlir::ModuleOp> program, graph_.program(name));
   HJX_ASSIGN_OR_RETURN(bound.function, CompiledFunction::compile(std::move(program), name, compileOptions));
   auto place = [&](const GraphValue &value) -> absl::StatusOr<void *> {
+    if (name == "step" && value.role == "batch")
+      return nullptr; // See makePlaces.
     if (value.role == "state")
       return state_[static_cast<size_t>(graph_.stateIndex(value.name))].data();
     HJX_ASSIGN_OR_RETURN(DeviceBuffer buffer, allocate(device_, value));
@@ -124,14 +128,22 @@ absl::StatusOr<GraphProgram::Bound> GraphProgram::bind(const std::string &name, 
   return bound;
 }
 
-absl::Status GraphProgram::Bound::call() {
-  auto began = std::chrono::steady_clock::now();
-  HJX_RETURN_IF_ERROR(function.code->run(inputs, absl::MakeSpan(outputs)));
+absl::Status GraphProgram::Bound::launch() {
+  beganNs = hjx_rt_now_ns();
+  return function.code->run(inputs, absl::MakeSpan(outputs));
+}
+
+absl::Status GraphProgram::Bound::wait() {
   // Somebody reads a result next, and would wait then; here an error is that of this function.
   HJX_RETURN_IF_ERROR(function.code->device().synchronize());
-  seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  seconds += static_cast<double>(hjx_rt_now_ns() - beganNs) * 1e-9;
   ++numCalls;
   return absl::OkStatus();
+}
+
+absl::Status GraphProgram::Bound::call() {
+  HJX_RETURN_IF_ERROR(launch());
+  return wait();
 }
 
 int GraphProgram::Bound::argument(std::string_view role, std::string_view leafName) const {
@@ -173,7 +185,7 @@ absl::StatusOr<std::vector<double>> GraphProgram::Bound::read(size_t result, siz
 
 absl::StatusOr<std::unique_ptr<GraphProgram>> GraphProgram::create(const TrainingGraph &graph,
                                                                    const GraphProgramOptions &options) {
-  std::unique_ptr<GraphProgram> program(new GraphProgram(graph, *options.device));
+  std::unique_ptr<GraphProgram> program(new GraphProgram(graph, options));
   program->transfers_ = options.transfers;
   for (const GraphValue &value : graph.state()) {
     HJX_ASSIGN_OR_RETURN(DeviceBuffer buffer, allocate(*options.device, value));
@@ -187,6 +199,7 @@ absl::StatusOr<std::unique_ptr<GraphProgram>> GraphProgram::create(const Trainin
   };
   HJX_RETURN_IF_ERROR(compile(options.step && graph.step, "init", program->init_));
   HJX_RETURN_IF_ERROR(compile(options.step && graph.step, "step", program->step_));
+  HJX_RETURN_IF_ERROR(program->makePlaces());
   HJX_RETURN_IF_ERROR(compile(options.eval && graph.eval, "eval", program->eval_));
   HJX_RETURN_IF_ERROR(compile(options.logits && graph.logits, "logits", program->logits_));
   return program;
@@ -203,21 +216,79 @@ absl::Status GraphProgram::initialise(uint64_t seed) {
   return init_->call();
 }
 
+absl::Status GraphProgram::makePlaces() {
+  if (!step_)
+    return absl::OkStatus();
+  for (BatchPlace &place : places_)
+    for (const char *name : {"inputs", "targets"}) {
+      int argument = step_->argument("batch", name);
+      int64_t sizeBytes = step_->function.signature.arguments[static_cast<size_t>(argument)].sizeBytes;
+      HJX_ASSIGN_OR_RETURN(DeviceBuffer buffer, device_.allocate(sizeBytes));
+      HJX_ASSIGN_OR_RETURN(std::unique_ptr<StagingBuffer> staging, device_.allocateStaging(sizeBytes));
+      place.parts.push_back({argument, std::move(buffer), std::move(staging)});
+    }
+  return absl::OkStatus();
+}
+
+absl::Status GraphProgram::fillPlace(BatchPlace &place, std::span<const Batch> batches) {
+  for (size_t index = 0; index < place.parts.size(); ++index) {
+    BatchPlace::Part &part = place.parts[index];
+    auto member = index == 0 ? &Batch::inputs : &Batch::targets;
+    std::vector<char> bytes(static_cast<size_t>(part.buffer.sizeBytes()));
+    uint64_t first = 0;
+    for (const Batch &batch : batches) {
+      writeTokens(bytes.data(), step_->function.signature.arguments[static_cast<size_t>(part.argument)].type, first, batch.*member);
+      first += (batch.*member).size();
+    }
+    HJX_RETURN_IF_ERROR(part.staging->acquire());
+    if (place.isFilled && std::memcmp(part.staging->data(), bytes.data(), bytes.size()) == 0)
+      continue;
+    std::memcpy(part.staging->data(), bytes.data(), bytes.size());
+    TransferScope scope(TransferKind::Explicit, {{}, 0, index == 0 ? "inputs" : "targets", {}});
+    HJX_ASSIGN_OR_RETURN(DeviceSpan copy, device_.copyAhead(part.buffer.data(), *part.staging));
+    if (trace_)
+      copies_.push_back(std::move(copy));
+  }
+  place.isFilled = true;
+  return absl::OkStatus();
+}
+
+absl::Status GraphProgram::traceCopies() {
+  for (const DeviceSpan &copy : copies_) {
+    HJX_ASSIGN_OR_RETURN(int64_t beginNs, clock_.at(device_, *copy.begin));
+    HJX_ASSIGN_OR_RETURN(int64_t timeNs, device_.nanosecondsBetween(*copy.begin, *copy.end));
+    trace_->add(device_.name() + " copies", "batch", beginNs, timeNs);
+  }
+  copies_.clear();
+  return absl::OkStatus();
+}
+
 absl::StatusOr<StepResult> GraphProgram::step(std::span<const Batch> batches, double learningRate, int64_t step) {
   TransferGuard guard(hasStepped_ ? transfers_ : TransferLevel::Allow);
-  for (auto [name, member] : {std::pair{"inputs", &Batch::inputs}, {"targets", &Batch::targets}}) {
-    std::vector<std::span<const int32_t>> parts;
-    for (const Batch &batch : batches)
-      parts.emplace_back(batch.*member);
-    HJX_RETURN_IF_ERROR(step_->setTokens(name, parts));
+  if (trace_) {
+    HJX_ASSIGN_OR_RETURN(clock_, DeviceClock::start(device_));
   }
+  HJX_RETURN_IF_ERROR(fillPlace(places_[0], batches));
+  for (const BatchPlace::Part &part : places_[0].parts)
+    step_->inputs[static_cast<size_t>(part.argument)] = part.buffer.data();
   auto rate = static_cast<float>(learningRate);
   auto number = static_cast<int32_t>(step);
   for (auto [name, bytes] : {std::pair<const char *, const void *>{"learning_rate", &rate}, {"step", &number}})
     if (int index = step_->argument("scalar", name); index >= 0)
       HJX_RETURN_IF_ERROR(step_->set(index, bytes));
-  if (absl::Status status = step_->call(); !status.ok())
-    return absl::Status(status.code(), absl::StrCat("step: ", std::string(status.message())));
+  auto ofStep = [](const absl::Status &status) {
+    return status.ok() ? status : absl::Status(status.code(), absl::StrCat("step: ", std::string(status.message())));
+  };
+  HJX_RETURN_IF_ERROR(ofStep(step_->launch()));
+  // The device works; the place that the last step read is free.
+  std::swap(places_[0], places_[1]);
+  if (std::span<const Batch> next = nextBatches ? nextBatches() : std::span<const Batch>(); !next.empty())
+    HJX_RETURN_IF_ERROR(fillPlace(places_[0], next));
+  HJX_RETURN_IF_ERROR(ofStep(step_->wait()));
+  if (trace_) {
+    trace_->add("host", absl::StrFormat("step %d", step + 1), step_->beganNs, hjx_rt_now_ns() - step_->beganNs);
+    HJX_RETURN_IF_ERROR(traceCopies());
+  }
   hasStepped_ = true;
 
   StepResult result;
@@ -333,7 +404,7 @@ std::string GraphProgram::describeFunctions() const {
   return out;
 }
 
-std::string GraphProgram::profile() const {
+absl::StatusOr<std::string> GraphProgram::profile() const {
   std::string out = "function     calls      total       mean   matrix products\n";
   for (const Bound *each : bound())
     if (each->numCalls > 0)
@@ -342,7 +413,7 @@ std::string GraphProgram::profile() const {
                             formatCount(each->function.numFlops * static_cast<double>(each->numCalls) / each->seconds));
   constexpr size_t kMostKernels = 20; // of each function
   for (const Bound *each : bound()) {
-    std::vector<KernelTime> kernels = each->function.code->profile();
+    HJX_ASSIGN_OR_RETURN(std::vector<KernelTime> kernels, each->function.code->profile());
     if (each->numCalls == 0 || kernels.empty())
       continue;
     absl::StrAppendFormat(&out, "  calls      total   share  kernel of %s\n", each->function.signature.name);

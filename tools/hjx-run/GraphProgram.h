@@ -8,6 +8,9 @@
 // comes back only where somebody asks for it (`state`): for checkpoints and hashes. All of this is
 // the same code for the processor, where a copy is a memcpy. A guard sees to it that a step moves
 // nothing else (the first one may: constants).
+//
+// Batches of steps have two places that take turns: the next one is copied, from memory that the
+// device reads by itself, while the kernels of this step run.
 #pragma once
 
 #include "lib/Data/Tokenizer.h"
@@ -24,6 +27,7 @@ struct GraphProgramOptions {
   bool logits = true; ///< and logits
   bool profile = false;
   bool reserve = true; ///< take the memory for calls at once, so that what does not fit is known before anything runs
+  Trace *trace = nullptr; ///< gets steps, kernels of a GPU and copies; with `profile`
   RuntimeDevice *device = &cpuDevice();
   TransferLevel transfers = TransferLevel::Disallow; ///< of steps after the first; see runtime/TransferGuard.h
   std::string dumpDir; ///< gets <function>/1-traced.mlir, ...
@@ -50,7 +54,7 @@ public:
   /// A table of the compiled functions: compile time, FLOPs of matrix products, arena.
   std::string describeFunctions() const;
   /// A table of the time spent in each; with `profile`, also of the kernels that took most.
-  std::string profile() const;
+  absl::StatusOr<std::string> profile() const;
   /// The memory plan of each.
   std::string memoryPlans() const;
 
@@ -60,10 +64,13 @@ private:
     std::vector<DeviceBuffer> owned;
     std::vector<const void *> inputs;
     std::vector<void *> outputs;
-    int64_t numCalls = 0;
+    int64_t numCalls = 0, beganNs = 0;
     double seconds = 0;
 
     absl::Status call();
+    /// The two halves of `call`: to ask the device, and to wait for it.
+    absl::Status launch();
+    absl::Status wait();
     /// The index of the argument, or -1.
     int argument(std::string_view role, std::string_view leafName) const;
     /// Sets an argument, which has that many bytes, from host memory.
@@ -74,10 +81,26 @@ private:
     absl::StatusOr<std::vector<double>> read(size_t result, size_t first, size_t count) const;
   };
 
-  GraphProgram(const TrainingGraph &graph, RuntimeDevice &device) : graph_(graph), device_(device) {}
+  /// A place for the batch of a step: buffers of the device, and what they are copied from.
+  struct BatchPlace {
+    struct Part {
+      int argument; ///< of step
+      DeviceBuffer buffer;
+      std::unique_ptr<StagingBuffer> staging;
+    };
+    std::vector<Part> parts;
+    bool isFilled = false;
+  };
+
+  GraphProgram(const TrainingGraph &graph, const GraphProgramOptions &options)
+      : graph_(graph), device_(*options.device), trace_(options.trace) {}
   /// Takes the memory that a call needs beside its arguments and results.
   absl::Status reserve(const Bound &bound) const;
   absl::StatusOr<Bound> bind(const std::string &name, const GraphProgramOptions &options);
+  absl::Status makePlaces();
+  /// Asks for copies of the batches to `place`, unless they are there.
+  absl::Status fillPlace(BatchPlace &place, std::span<const Batch> batches);
+  absl::Status traceCopies();
   std::vector<const Bound *> bound() const;
 
   const TrainingGraph &graph_;
@@ -86,6 +109,10 @@ private:
   RuntimeDevice &device_;
   std::vector<DeviceBuffer> state_; ///< in the order of graph_.state()
   std::optional<Bound> init_, step_, eval_, logits_;
+  BatchPlace places_[2]; ///< of step_; this step's is the first
+  Trace *trace_;
+  DeviceClock clock_;              ///< of this step, if there is a trace
+  std::vector<DeviceSpan> copies_; ///< that are not in the trace yet
 };
 
 /// Draws `count` tokens after `tokens`, of which there is one at least; calls `emit` with each

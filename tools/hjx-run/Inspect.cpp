@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // hjx-run inspect GRAPH: what the graph holds, what it costs, and where its memory goes, before
-// anything runs.
+// anything runs. For a GPU also how it is launched and what its kernels move, which needs no GPU.
 #include "tools/hjx-run/Commands.h"
 #include "tools/hjx-run/GraphProgram.h"
+
+#include "lib/Data/Status.h"
+#include "lib/Execution/GpuExecutable.h"
+
+#include "absl/strings/str_format.h"
 
 #include <cstdio>
 
@@ -18,20 +23,47 @@ public:
   absl::Status run() override;
 
 private:
+  void describe(const TrainingGraph &graph) const;
+  absl::Status inspectOnGpu(const TrainingGraph &graph, const std::string &chip) const;
+
   cl::opt<std::string> graph_{cl::Positional, cl::Required, cl::desc("GRAPH"), cl::sub(flags)};
   StageFlags stages_{flags};
   cl::opt<bool> memoryPlan_{"memory-plan", cl::desc("print every buffer of every function"), cl::sub(flags)};
+  cl::opt<bool> kernels_{"kernels", cl::desc("for a GPU, print the launches and bytes of every kernel"), cl::sub(flags)};
 };
+
+std::string printBytes(int64_t bytes) { return formatCount(static_cast<double>(bytes)) + "B"; }
+
+std::string printLaunching(const GpuProgram &program) {
+  return program.numReads() == 0 ? "as one graph" : absl::StrFormat("one by one: reads the device in %d places", program.numReads());
+}
 
 absl::Status InspectCommand::run() {
   HJX_ASSIGN_OR_RETURN(TrainingGraph graph, stages_.load(graph_));
   if (stages_.stops())
     return stages_.lower(graph, {"init", "step", "eval", "logits", "convert"});
+  HJX_ASSIGN_OR_RETURN(Target target, stages_.target());
+  if (kernels_ && target.kind == Target::Kind::Cpu)
+    return badInput("--kernels", "a GPU with it", "--target=cpu", "name ptx:sm_80, say: nothing runs; the processor's are in --profile");
+  if (target.kind == Target::Kind::Ptx)
+    return inspectOnGpu(graph, target.chip);
   GraphProgramOptions options;
   options.dumpDir = stages_.dumpDir();
   options.reserve = false; // The plan of a program that does not fit is what one wants to see.
   HJX_ASSIGN_OR_RETURN(options.device, stages_.openDevice(graph.modules().front()));
+  if (target.kind == Target::Kind::Cuda) {
+    HJX_ASSIGN_OR_RETURN(std::string chip, chipFor(options.device->info()));
+    return inspectOnGpu(graph, chip);
+  }
   HJX_ASSIGN_OR_RETURN(std::unique_ptr<GraphProgram> program, GraphProgram::create(graph, options));
+  describe(graph);
+  std::printf("%s", program->describeFunctions().c_str());
+  if (memoryPlan_)
+    std::printf("%s", program->memoryPlans().c_str());
+  return absl::OkStatus();
+}
+
+void InspectCommand::describe(const TrainingGraph &graph) const {
   for (const GraphValue &value : graph.state())
     std::printf("%-40s %s\n", value.name.c_str(), describeTensor(value.type, value.shape).c_str());
   std::printf("%s\n", describeState(graph).c_str());
@@ -41,9 +73,44 @@ absl::Status InspectCommand::run() {
                 static_cast<long long>(batch.rows), static_cast<long long>(batch.context));
   }
   std::printf("vocabulary %lld, tokenizer %s\n", static_cast<long long>(graph.vocabulary), graph.tokenizer.c_str());
-  std::printf("%s", program->describeFunctions().c_str());
-  if (memoryPlan_)
-    std::printf("%s", program->memoryPlans().c_str());
+}
+
+absl::Status InspectCommand::inspectOnGpu(const TrainingGraph &graph, const std::string &chip) const {
+  describe(graph);
+  std::string table = "function   launches     moved   minimum          arena  launched\n", details;
+  for (std::string name : {"init", "step", "eval", "logits"}) {
+    if (!graph.find(name))
+      continue;
+    GpuOptions options;
+    options.chip = chip;
+    options.startFrom = graph.stage;
+    options.dumpDir = stages_.dumpDir(name);
+    HJX_ASSIGN_OR_RETURN(mlir::OwningOpRef<mlir::ModuleOp> module, graph.program(name));
+    absl::StatusOr<std::unique_ptr<GpuProgram>> program = GpuProgram::compile(*module, options);
+    if (!program.ok())
+      return absl::Status(program.status().code(), absl::StrCat(name, ": ", std::string(program.status().message())));
+    const MemoryPlan &plan = (*program)->interface().plan;
+    absl::StrAppendFormat(&table, "%-10s ", name);
+    if (const std::optional<ProgramCost> &cost = (*program)->cost()) {
+      double ratio = static_cast<double>(cost->movedBytes) / static_cast<double>(std::max<int64_t>(cost->minimumBytes(), 1));
+      absl::StrAppendFormat(&table, "%8d %9s %9s %5.2fx ", cost->launches, printBytes(cost->movedBytes),
+                            printBytes(cost->minimumBytes()), ratio);
+      if (kernels_)
+        absl::StrAppendFormat(&details, "launches      moved  kernel of %s\n", name);
+      for (const KernelCost &kernel : kernels_ ? cost->kernels : std::vector<KernelCost>())
+        absl::StrAppendFormat(&details, "%8d %10s  %s%s\n", kernel.launches, printBytes(kernel.bytes), kernel.name,
+                              kernel.isProduct ? " (product)" : "");
+    } else {
+      absl::StrAppendFormat(&table, "%8s %9s %9s %6s ", "?", "?", "?", "?"); // the machine stage knows kernels by number
+    }
+    absl::StrAppendFormat(&table, "%8.2f MiB  %s\n", static_cast<double>(plan.sizeBytes) / 0x1p20, printLaunching(**program));
+    if (memoryPlan_) {
+      llvm::raw_string_ostream os(details);
+      os << name << ":\n";
+      plan.print(os);
+    }
+  }
+  std::printf("%s%s", table.c_str(), details.c_str());
   return absl::OkStatus();
 }
 

@@ -99,6 +99,8 @@ private:
                                                "disallow (the default)"),
                                       cl::init("disallow"), cl::value_desc("level"), cl::sub(flags)};
   cl::opt<bool> profile_{"profile", cl::desc("print the time of each function and kernel"), cl::sub(flags)};
+  cl::opt<std::string> trace_{"trace", cl::desc("write what happened when to a file for chrome://tracing or Perfetto"),
+                              cl::value_desc("file.json"), cl::sub(flags)};
 };
 
 /// What the writer of the graph proposes, of a JSON object that is otherwise its own.
@@ -295,16 +297,19 @@ absl::Status TrainCommand::run() {
 
   GraphProgramOptions programOptions;
   programOptions.dumpDir = stages_.dumpDir();
-  programOptions.profile = profile_;
   absl::StatusOr<TransferLevel> transfers = parseTransferLevel(transferGuard_);
   if (!transfers.ok())
     return badInput("--transfer-guard", "allow, log or disallow", absl::StrCat("'", printable(transferGuard_), "'"),
                     "log names each transfer on standard error");
   programOptions.transfers = *transfers;
+  Trace trace;
+  if (!trace_.empty())
+    programOptions.trace = &trace;
   HJX_ASSIGN_OR_RETURN(Target target, stages_.target());
   if (compileOnly_ && target.kind == Target::Kind::Ptx)
     return writePtx(graph, target.chip);
   HJX_ASSIGN_OR_RETURN(programOptions.device, stages_.openDevice(graph.modules().front()));
+  programOptions.profile = profile_ || (programOptions.trace && programOptions.device->kind() == DeviceKind::Cuda);
   if (compileOnly_) {
     programOptions.reserve = false;
     HJX_ASSIGN_OR_RETURN(std::unique_ptr<GraphProgram> program, GraphProgram::create(graph, programOptions));
@@ -407,8 +412,13 @@ absl::Status TrainCommand::run() {
 
   StopSignal stop;
   HJX_ASSIGN_OR_RETURN(TrainSummary summary, train(*program, batches, validation ? &*validation : nullptr, options, &stop));
-  if (profile_)
-    std::printf("%s", program->profile().c_str());
+  if (programOptions.profile) {
+    HJX_ASSIGN_OR_RETURN(std::string profile, program->profile());
+    if (profile_)
+      std::printf("%s", profile.c_str());
+  }
+  if (!trace_.empty())
+    HJX_RETURN_IF_ERROR(writeFileAtomically(trace_, trace.json()));
   std::printf("%s\n", describe(summary).c_str());
   if (summary.validationLoss) {
     std::printf("held-out loss: %.4f nats per token", *summary.validationLoss);

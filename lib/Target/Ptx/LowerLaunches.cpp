@@ -20,8 +20,7 @@ namespace hjx {
 
 namespace {
 
-constexpr llvm::StringLiteral kLaunch = "hjx_rt_launch", kRead = "hjx_rt_read",
-                              kConstant = "hjx_rt_constant";
+constexpr llvm::StringLiteral kLaunch = "hjx_rt_launch", kConstant = "hjx_rt_constant";
 
 struct LowerLaunches : impl::LowerLaunchesBase<LowerLaunches> {
   void runOnOperation() override {
@@ -85,7 +84,7 @@ private:
     launch.push_back(pointer);
     LLVM::LLVMFuncOp::create(b, kLaunch, LLVM::LLVMFunctionType::get(nothing, launch));
     LLVM::LLVMFuncOp::create(
-        b, kRead, LLVM::LLVMFunctionType::get(nothing, {pointer, pointer, i64, pointer}));
+        b, kReadName, LLVM::LLVMFunctionType::get(nothing, {pointer, pointer, i64, pointer}));
     LLVM::LLVMFuncOp::create(b, kConstant,
                              LLVM::LLVMFunctionType::get(pointer, {pointer, pointer, i64}));
   }
@@ -166,7 +165,7 @@ private:
     Value device = LLVM::IntToPtrOp::create(b, pointer, address);
     Value host = stackSlot(load.getLoc(), types->convertType(type.getElementType()));
     Value size = LLVM::ConstantOp::create(b, b.getI64Type(), bytes);
-    LLVM::CallOp::create(b, TypeRange(), kRead, ValueRange{launcher, device, size, host});
+    LLVM::CallOp::create(b, TypeRange(), kReadName, ValueRange{launcher, device, size, host});
     Value value = LLVM::LoadOp::create(b, types->convertType(type.getElementType()), host);
     if (value.getType() != load.getType())
       value = UnrealizedConversionCastOp::create(b, load.getType(), value).getResult(0);

@@ -30,6 +30,9 @@ namespace hjx {
 /// The device module of a program at the kernel or machine stage.
 constexpr llvm::StringLiteral kDeviceModuleName = "device";
 
+/// The function of the runtime by which host code waits for the device and reads (runtime/Abi.h).
+constexpr llvm::StringLiteral kReadName = "hjx_rt_read";
+
 /// On a kernel between hjx-lower-device-abi and convert-device-to-nvvm: the shape of its blocks.
 constexpr llvm::StringLiteral kThreadsAttr = "hjx.threads";
 
