@@ -180,7 +180,7 @@ public:
     if (!module)
       die(row.name + ": the program does not parse");
     auto program = orDie(GpuProgram::compile(*module, {.chip = orDie(chipFor(device.info())), .startFrom = Stage::Traced}));
-    launches = program->numLaunches().value_or(0);
+    launches = program->cost() ? program->cost()->launches : 0;
     executable = orDie(program->load(device));
     for (const Array &input : row.inputs) {
       std::span<const std::byte> bytes = input.bytes();
