@@ -74,14 +74,16 @@ CpuBackend &cpu() { return immortal<CpuBackend>(); }
 // sim
 //===----------------------------------------------------------------------===//
 
-// libhjx-ptxsim.so, where a build or an installation has it: in ../lib or beside the program, else
-// where the loader looks.
+// libhjx-ptxsim.so, where a build or an installation has it: beside the library that this is part of,
+// in ../lib or beside the program, else where the loader looks.
 std::string simulatorPath() {
   constexpr const char *kName = "libhjx-ptxsim.so";
   std::error_code ignored;
-  std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", ignored);
-  for (const char *folder : {"../lib", "."}) {
-    std::filesystem::path path = program.parent_path() / folder / kName;
+  std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", ignored), library = program;
+  if (Dl_info here; dladdr(reinterpret_cast<void *>(&simulatorPath), &here) && here.dli_fname)
+    library = here.dli_fname;
+  for (const std::filesystem::path &folder : {library.parent_path(), program.parent_path() / "../lib", program.parent_path()}) {
+    std::filesystem::path path = folder / kName;
     if (std::filesystem::exists(path, ignored))
       return path.lexically_normal().string();
   }

@@ -197,6 +197,8 @@ public:
   /// Asks for all launches of a graph that this device recorded.
   virtual absl::Status replay(const LaunchGraph &graph) = 0;
 
+  /// True when all work is done, or an error that synchronize would report has ended it.
+  virtual bool isIdle() const { return true; }
   /// Waits for all work; an error of that work is reported here or by copyToHost.
   virtual absl::Status synchronize() = 0;
 

@@ -28,6 +28,7 @@
 namespace hjx {
 
 class Array;
+class Device;
 class Index;
 class Indexed;
 
@@ -137,7 +138,18 @@ public:
     }
   }
 
-  /// The storage of a concrete array, row-major. Valid while a handle lives.
+  /// Where a concrete array lies, and whether somebody put it there: see hjx/device.h.
+  Device device(Where where = Where::current()) const;
+  bool committed(Where where = Where::current()) const;
+  /// False while the device may still be computing it: calls of programs return before they ran.
+  bool is_ready(Where where = Where::current()) const;
+  /// Waits until it is computed.
+  ///
+  /// Errors: hjx::Error if the device's work failed.
+  const Array &block_until_ready(Where where = Where::current()) const;
+
+  /// The elements of a concrete array, row-major; of one that lies on a GPU, a copy on the host that
+  /// is made once. Valid while a handle lives.
   std::span<const std::byte> bytes(Where where = Where::current()) const;
 
   Array astype(DType type, Where where = Where::current()) const;

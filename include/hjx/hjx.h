@@ -8,6 +8,7 @@
 #include <hjx/array.h>
 #include <hjx/autodiff.h>
 #include <hjx/control_flow.h>
+#include <hjx/device.h>
 #include <hjx/export.h>
 #include <hjx/jit.h>
 #include <hjx/ops.h>

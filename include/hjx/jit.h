@@ -13,6 +13,7 @@
 #pragma once
 
 #include <hjx/detail/flat.h>
+#include <hjx/device.h>
 
 namespace hjx {
 
@@ -22,6 +23,9 @@ struct JitOptions {
   std::vector<int> donate = {};
   /// Of the program, for dumps and messages.
   std::string name = "main";
+  /// Where every call runs, whatever its arguments are committed to: they move. For programs that
+  /// are placed by hand; device_put of the arguments says the same.
+  Device device = {};
 };
 
 /// What a jitted function has compiled. With HJX_EXPLAIN_RETRACES=1 in the environment, every

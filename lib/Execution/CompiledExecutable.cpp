@@ -2,6 +2,7 @@
 #include "lib/Execution/CompiledExecutable.h"
 
 #include "lib/Execution/CpuExecutable.h"
+#include "lib/Execution/GpuExecutable.h"
 #include "lib/Execution/LowerModule.h"
 
 using namespace mlir;
@@ -9,9 +10,10 @@ using namespace mlir;
 namespace hjx {
 namespace {
 
-class HostExecutable : public Executable {
+/// Pointers to memory of the device.
+class CompiledExecutable : public Executable {
 public:
-  explicit HostExecutable(std::unique_ptr<DeviceExecutable> code) : code(std::move(code)) {}
+  explicit CompiledExecutable(std::unique_ptr<DeviceExecutable> code) : code(std::move(code)) {}
 
   absl::Status run(absl::Span<const void *const> inputs, absl::Span<void *const> outputs) const override {
     if (outputs.size() >= code->outputs().size() || inputs.size() != code->inputs().size())
@@ -24,13 +26,21 @@ public:
     return runAll(inputs, absl::MakeSpan(all.data(), all.size()));
   }
 
-private:
-  absl::Status runAll(absl::Span<const void *const> inputs, absl::Span<void *const> outputs) const {
-    bool isHostMemory = code->device().kind() == DeviceKind::Cpu;
-    return isHostMemory ? code->run(inputs, outputs) : runOnCopies(inputs, outputs);
+protected:
+  virtual absl::Status runAll(absl::Span<const void *const> inputs, absl::Span<void *const> outputs) const {
+    return code->run(inputs, outputs);
   }
 
-  absl::Status runOnCopies(absl::Span<const void *const> inputs, absl::Span<void *const> outputs) const {
+  std::unique_ptr<DeviceExecutable> code;
+};
+
+/// Pointers to memory of the host for a program on another device.
+class HostExecutable : public CompiledExecutable {
+public:
+  using CompiledExecutable::CompiledExecutable;
+
+private:
+  absl::Status runAll(absl::Span<const void *const> inputs, absl::Span<void *const> outputs) const override {
     if (inputs.size() != code->inputs().size() || outputs.size() != code->outputs().size())
       return code->run(inputs, outputs); // It says what is wrong.
     RuntimeDevice &device = code->device();
@@ -65,23 +75,56 @@ private:
     }
     return absl::OkStatus();
   }
+};
 
-  std::unique_ptr<DeviceExecutable> code;
+class CpuCompilation : public DeviceCompilation {
+public:
+  explicit CpuCompilation(std::unique_ptr<CpuExecutable> code) : code(std::move(code)) {}
+  absl::StatusOr<std::unique_ptr<Executable>> on(RuntimeDevice &device) const override {
+    return std::make_unique<CompiledExecutable>(code->on(device));
+  }
+
+private:
+  std::unique_ptr<CpuExecutable> code;
+};
+
+class GpuCompilation : public DeviceCompilation {
+public:
+  explicit GpuCompilation(std::unique_ptr<GpuProgram> code) : code(std::move(code)) {}
+  absl::StatusOr<std::unique_ptr<Executable>> on(RuntimeDevice &device) const override {
+    HJX_ASSIGN_OR_RETURN(std::unique_ptr<DeviceExecutable> loaded, code->load(device));
+    return std::make_unique<CompiledExecutable>(std::move(loaded));
+  }
+
+private:
+  std::unique_ptr<GpuProgram> code;
 };
 
 } // namespace
 
 std::unique_ptr<Executable> makeHostExecutable(std::unique_ptr<DeviceExecutable> code) {
+  if (code->device().kind() == DeviceKind::Cpu)
+    return std::make_unique<CompiledExecutable>(std::move(code));
   return std::make_unique<HostExecutable>(std::move(code));
 }
 
-absl::StatusOr<std::unique_ptr<Executable>> compileProgram(Program program) {
-  // What the program takes and returns is known once refs and hi-types are arrays.
+// What a program takes and returns is known once refs and hi-types are arrays: hence the stage lo.
+
+absl::StatusOr<std::unique_ptr<DeviceCompilation>> compileForCpu(Program program) {
   HJX_RETURN_IF_ERROR(lowerModule(*program.module, Stage::Pure, Stage::Lo));
   CpuOptions options;
   options.startFrom = Stage::Lo;
   HJX_ASSIGN_OR_RETURN(std::unique_ptr<CpuExecutable> code, CpuExecutable::compile(*program.module, options));
-  return makeHostExecutable(std::move(code));
+  return std::make_unique<CpuCompilation>(std::move(code));
+}
+
+absl::StatusOr<std::unique_ptr<DeviceCompilation>> compileForGpu(Program program, const std::string &chip) {
+  HJX_RETURN_IF_ERROR(lowerModule(*program.module, Stage::Pure, Stage::Lo));
+  GpuOptions options;
+  options.chip = chip;
+  options.startFrom = Stage::Lo;
+  HJX_ASSIGN_OR_RETURN(std::unique_ptr<GpuProgram> code, GpuProgram::compile(*program.module, options));
+  return std::make_unique<GpuCompilation>(std::move(code));
 }
 
 } // namespace hjx

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compiled programs behind the interface of all programs: host memory in and out.
+// Compiled programs behind the interface of all programs, and compilations for all
+// devices of one kind.
 #pragma once
 
 #include "lib/Execution/DeviceExecutable.h"
@@ -8,15 +9,26 @@
 
 namespace hjx {
 
+/// A program for all devices of one kind.
+class DeviceCompilation {
+public:
+  virtual ~DeviceCompilation() = default;
+  /// What runs it on a device of that kind, as long as this object lives.
+  virtual absl::StatusOr<std::unique_ptr<Executable>> on(RuntimeDevice &device) const = 0;
+
+  std::string kind; ///< "cpu", or an architecture
+};
+
+/// Lowers a program at the stage pure and generates code for the processor of this process.
+absl::StatusOr<std::unique_ptr<DeviceCompilation>> compileForCpu(Program program);
+/// The same for a GPU of that architecture.
+absl::StatusOr<std::unique_ptr<DeviceCompilation>> compileForGpu(Program program, const std::string &chip);
+
 /// Gives host pointers to a program on a device.
 ///
 /// Cost: nothing on the processor, whose memory it is. On another device each call allocates room
 ///       for all arguments and results, copies the arguments there and the results back, and waits:
-///       right for a single call, wrong for a loop, which keeps its data on the device and calls
-///       the DeviceExecutable.
+///       right for a single call, wrong for a loop, which keeps its data on the device.
 std::unique_ptr<Executable> makeHostExecutable(std::unique_ptr<DeviceExecutable> code);
-
-/// Lowers a program at the stage pure and generates code for the processor of this process.
-absl::StatusOr<std::unique_ptr<Executable>> compileProgram(Program program);
 
 } // namespace hjx

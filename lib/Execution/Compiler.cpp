@@ -8,6 +8,7 @@
 #include "lib/Execution/Diagnostics.h"
 #include "lib/Execution/Executable.h"
 #include "lib/Execution/InterpretedExecutable.h"
+#include "lib/Execution/Target.h"
 #include "lib/Execution/TextCache.h"
 #include "lib/HiTypes/Passes.h"
 #include "lib/Pipelines/Pipelines.h"
@@ -68,12 +69,6 @@ absl::Status expandHiTypes(ModuleOp traced) {
   return lowerHiTypes(traced);
 }
 
-absl::StatusOr<std::unique_ptr<Executable>> compile(Program program) {
-  HJX_RETURN_IF_ERROR(expandTransforms(*program.module));
-  HJX_RETURN_IF_ERROR(lowerHiTypes(*program.module));
-  return defaultBackend() == Backend::Cpu ? compileProgram(std::move(program)) : interpretProgram(std::move(program));
-}
-
 absl::StatusOr<Program> parseProgram(const std::string &text) {
   Program program{std::make_shared<MLIRContext>(MLIRContext::Threading::DISABLED), {}};
   offerDialects(*program.context);
@@ -83,12 +78,61 @@ absl::StatusOr<Program> parseProgram(const std::string &text) {
   return program;
 }
 
-absl::StatusOr<std::shared_ptr<const Executable>> findOrCompile(const std::string &text) {
-  static TextCache<Executable> cache;
-  return cache.find(text, [&]() -> TextCache<Executable>::Result {
-    HJX_ASSIGN_OR_RETURN(Program program, parseProgram(text));
-    return compile(std::move(program));
-  });
+//===----------------------------------------------------------------------===//
+// Programs on devices
+//===----------------------------------------------------------------------===//
+
+/// "cpu", "sm_80": devices of one kind run the same code.
+static absl::StatusOr<std::string> kindOf(const RuntimeDevice &device) {
+  return device.kind() == DeviceKind::Cpu ? absl::StatusOr<std::string>("cpu") : chipFor(device.info());
+}
+
+static absl::StatusOr<std::unique_ptr<DeviceCompilation>> compileFor(const std::string &kind, Program program) {
+  HJX_RETURN_IF_ERROR(expandTransforms(*program.module));
+  HJX_RETURN_IF_ERROR(lowerHiTypes(*program.module));
+  if (kind != "cpu")
+    return compileForGpu(std::move(program), kind);
+  return defaultBackend() == Backend::Cpu ? compileForCpu(std::move(program)) : compileForInterpreter(std::move(program));
+}
+
+static std::string textOf(ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  module.print(os, OpPrintingFlags().assumeVerified().enableDebugInfo());
+  return text;
+}
+
+PlacedProgram::PlacedProgram(std::string text) : text(std::move(text)) {}
+PlacedProgram::PlacedProgram(Program program) : text(textOf(*program.module)), fresh(std::move(program)) {}
+PlacedProgram::~PlacedProgram() = default;
+
+absl::StatusOr<const Executable *> PlacedProgram::on(RuntimeDevice &device, bool *wasCompiled) const {
+  absl::MutexLock lock(&mutex);
+  for (const auto &[known, executable] : executables)
+    if (known == &device)
+      return executable.get();
+  HJX_ASSIGN_OR_RETURN(std::string kind, kindOf(device));
+  auto found = llvm::find_if(compilations, [&](const auto &compilation) { return compilation->kind == kind; });
+  if (found == compilations.end()) {
+    Program program = std::move(fresh);
+    if (!program.module) {
+      HJX_ASSIGN_OR_RETURN(program, parseProgram(text));
+    }
+    HJX_ASSIGN_OR_RETURN(std::unique_ptr<DeviceCompilation> compilation, compileFor(kind, std::move(program)));
+    compilation->kind = kind;
+    compilations.push_back(std::move(compilation));
+    found = std::prev(compilations.end());
+    if (wasCompiled)
+      *wasCompiled = true;
+  }
+  HJX_ASSIGN_OR_RETURN(std::unique_ptr<Executable> executable, (*found)->on(device));
+  executables.emplace_back(&device, std::move(executable));
+  return executables.back().second.get();
+}
+
+std::shared_ptr<const PlacedProgram> findProgram(const std::string &text) {
+  static TextCache<PlacedProgram> cache;
+  return *cache.find(text, [&]() -> TextCache<PlacedProgram>::Result { return std::make_shared<const PlacedProgram>(text); });
 }
 
 } // namespace hjx

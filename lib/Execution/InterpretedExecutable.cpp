@@ -12,13 +12,13 @@ using namespace mlir;
 namespace hjx {
 namespace {
 
-class InterpretedExecutable : public Executable {
+class EvaluatedProgram {
 public:
-  explicit InterpretedExecutable(Program program) : program(std::move(program)) {
+  explicit EvaluatedProgram(Program program) : program(std::move(program)) {
     main = this->program.module->lookupSymbol<func::FuncOp>("main");
   }
 
-  absl::Status run(absl::Span<const void *const> inputs, absl::Span<void *const> outputs) const override {
+  absl::Status run(absl::Span<const void *const> inputs, absl::Span<void *const> outputs) const {
     absl::MutexLock lock(&mutex); // The context belongs to one thread at a time.
     SmallVector<HostArray> arguments;
     for (auto [type, input] : llvm::zip_equal(main.getArgumentTypes(), inputs)) {
@@ -49,10 +49,32 @@ private:
   mutable absl::Mutex mutex;
 };
 
+class InterpretedExecutable : public Executable {
+public:
+  explicit InterpretedExecutable(const EvaluatedProgram &program) : program(program) {}
+  absl::Status run(absl::Span<const void *const> inputs, absl::Span<void *const> outputs) const override {
+    return program.run(inputs, outputs);
+  }
+
+private:
+  const EvaluatedProgram &program;
+};
+
+class InterpretedCompilation : public DeviceCompilation {
+public:
+  explicit InterpretedCompilation(Program program) : program(std::move(program)) {}
+  absl::StatusOr<std::unique_ptr<Executable>> on(RuntimeDevice &) const override {
+    return std::make_unique<InterpretedExecutable>(program);
+  }
+
+private:
+  EvaluatedProgram program;
+};
+
 } // namespace
 
-absl::StatusOr<std::unique_ptr<Executable>> interpretProgram(Program program) {
-  return std::make_unique<InterpretedExecutable>(std::move(program));
+absl::StatusOr<std::unique_ptr<DeviceCompilation>> compileForInterpreter(Program program) {
+  return std::make_unique<InterpretedCompilation>(std::move(program));
 }
 
 } // namespace hjx

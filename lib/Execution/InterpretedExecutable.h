@@ -3,11 +3,11 @@
 // A program that the reference interpreter evaluates.
 #pragma once
 
-#include "lib/Execution/Executable.h"
+#include "lib/Execution/CompiledExecutable.h"
 
 namespace hjx {
 
-/// Expands the transforms of a traced program; calls then evaluate it.
-absl::StatusOr<std::unique_ptr<Executable>> interpretProgram(Program program);
+/// Calls on any cpu device evaluate the program, which is at the stage pure.
+absl::StatusOr<std::unique_ptr<DeviceCompilation>> compileForInterpreter(Program program);
 
 } // namespace hjx

@@ -16,7 +16,7 @@
 namespace hjx {
 
 struct SplitProgram {
-  std::shared_ptr<const Executable> forward; ///< @main, with further results
+  std::shared_ptr<const PlacedProgram> forward; ///< @main, with further results
   llvm::SmallVector<mlir::Type> furtherTypes; ///< of these, in `context`
   std::shared_ptr<mlir::MLIRContext> context;
   llvm::SmallVector<Residual> residuals; ///< arguments and results of forward, the first arguments of linear

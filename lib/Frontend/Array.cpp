@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Array: construction from numbers, questions, and the way back to numbers.
-#include "lib/Frontend/ArrayImpl.h"
+#include "lib/Frontend/Placement.h"
 
 #include "hjx/indexing.h"
 
@@ -107,13 +107,14 @@ static std::atomic<uint64_t> serialCounter = 0;
 static uint64_t nextSerial() { return ++serialCounter; }
 uint64_t detail::latestSerial() { return serialCounter; }
 
-Array detail::makeConcrete(const Aval &aval, Storage storage, Where where) {
+Array detail::makeConcrete(const Aval &aval, Storage storage, Where where, bool isCommitted) {
   auto impl = std::make_shared<ArrayImpl>();
   impl->dtype = aval.dtype;
   impl->shape = aval.shape;
   impl->isWeak = aval.isWeak;
   impl->where = where;
   impl->storage = std::move(storage);
+  impl->isCommitted = isCommitted;
   impl->serial = nextSerial();
   return Access::make(std::move(impl));
 }
@@ -148,11 +149,16 @@ void detail::checkShape(const Shape &shape, const char *op, Where where) {
     fail(where, op, "expected a shape that fits into memory, got " + to_string(shape), "check the order of the sizes");
 }
 
-Storage detail::allocate(const Aval &aval, Where where) {
-  auto buffer = Buffer::allocate(aval.shape.size() * item_size(aval.dtype));
+Storage detail::allocate(const Aval &aval, RuntimeDevice &device, Where where) {
+  absl::StatusOr<DeviceBuffer> buffer = device.allocate(aval.shape.size() * item_size(aval.dtype));
   if (!buffer.ok())
-    fail(where, "array", std::string(buffer.status().message()), "free arrays that are not needed, or use smaller ones");
-  return std::make_shared<Buffer>(*std::move(buffer));
+    failWith(buffer.status(), {"array", where});
+  return std::make_shared<Memory>(*std::move(buffer));
+}
+
+Storage detail::allocateOnHost(const Aval &aval, Where where) {
+  RuntimeDevice &device = defaultDevice();
+  return allocate(aval, device.kind() == DeviceKind::Cpu ? device : cpuDevice(), where);
 }
 
 static Array makeLiteral(Literal value, DType dtype, Where where) {
@@ -163,7 +169,7 @@ static Array makeLiteral(Literal value, DType dtype, Where where) {
   impl->literal = value;
   impl->serial = nextSerial();
   // A number too large for int32 stays without storage: it may yet meet an int64 array.
-  Storage storage = allocate({dtype, {}}, where);
+  Storage storage = allocate({dtype, {}}, cpuDevice(), where);
   if (writeElement(storage->as<std::byte>(), dtype, 0, value))
     impl->storage = std::move(storage);
   return Access::make(std::move(impl));
@@ -206,6 +212,11 @@ const Storage &detail::storageOf(const Array &array, const char *op, Where where
   return impl.storage;
 }
 
+Storage detail::hostStorageOf(const Array &array, const char *op, Where where) {
+  const Storage &storage = storageOf(array, op, where);
+  return storage->isOnHost() ? storage : moveTo(storage, cpuDevice(), {op, where});
+}
+
 Array detail::fromMemory(const void *data, size_t count, DType from, const Shape *shape, const DType *type, Where where) {
   Aval aval{type ? *type : from, shape ? *shape : Shape{static_cast<int64_t>(count)}};
   checkShape(aval.shape, "array", where);
@@ -213,7 +224,7 @@ Array detail::fromMemory(const void *data, size_t count, DType from, const Shape
     fail(where, "array", "expected " + std::to_string(aval.shape.size()) + " numbers for shape " + to_string(aval.shape) +
                              ", got " + std::to_string(count),
          "give a shape of as many elements");
-  Storage storage = allocate(aval, where);
+  Storage storage = allocateOnHost(aval, where);
   if (aval.dtype == from) {
     std::memcpy(storage->data(), data, count * item_size(from));
     return makeConcrete(aval, std::move(storage), where);
@@ -269,7 +280,7 @@ Array detail::fromNested(const Nested &values, const DType *type, Where where) {
   if (reader.numbers.empty())
     reader.type = DType::float32; // As NumPy: an empty list is an array of floats.
   Aval aval{type ? *type : reader.type, Shape(reader.shape)};
-  Storage storage = allocate(aval, where);
+  Storage storage = allocateOnHost(aval, where);
   for (size_t i = 0; i < reader.numbers.size(); ++i) {
     const Nested &number = *reader.numbers[i];
     Literal value = number.number != 0;
@@ -289,7 +300,7 @@ Array hjx::from_bytes(std::span<const std::byte> bytes, const Shape &shape, DTyp
     fail(where, "from_bytes", "expected " + std::to_string(expected) + " bytes for " + describe(aval) + ", got " +
                                   std::to_string(bytes.size()),
          "pass the storage of every element, row-major");
-  Storage storage = allocate(aval, where);
+  Storage storage = allocateOnHost(aval, where);
   std::memcpy(storage->data(), bytes.data(), bytes.size());
   return makeConcrete(aval, std::move(storage), where);
 }
@@ -304,7 +315,13 @@ Array hjx::abstract(const Shape &shape, DType type, Where where) {
 //===----------------------------------------------------------------------===//
 
 std::span<const std::byte> Array::bytes(Where where) const {
-  const Storage &storage = storageOf(*this, "bytes", where);
+  Storage storage = storageOf(*this, "bytes", where);
+  if (!storage->isOnHost()) {
+    Storage known = impl->hostCopy;
+    storage = known ? known : hostStorageOf(*this, "bytes", where);
+    if (!known && !impl->hostCopy.compare_exchange_strong(known, storage))
+      storage = known; // Another thread was first.
+  }
   return {storage->as<std::byte>(), static_cast<size_t>(storage->sizeBytes())};
 }
 
@@ -337,7 +354,7 @@ void Array::read(const char *op, void *to, DType type, Where where) const {
       failToRead(*impl.literal);
     return;
   }
-  const Storage &storage = storageOf(*this, op, where);
+  Storage storage = hostStorageOf(*this, op, where);
   if (count == 0) // No elements, and maybe no memory.
     return;
   if (impl.dtype == type) {

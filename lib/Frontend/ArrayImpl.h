@@ -5,7 +5,7 @@
 // of a hi value, a value of a trace, or a mere type.
 #pragma once
 
-#include "runtime/Buffer.h"
+#include "lib/Frontend/Memory.h"
 
 #include <hjx/type.h>
 
@@ -27,9 +27,6 @@ struct FrameTag {
 /// `x * 0.1` with a float64 x has all of its digits.
 using Literal = std::variant<bool, int64_t, uint64_t, double>;
 
-/// Memory of arrays; reshapes share it.
-using Storage = std::shared_ptr<Buffer>;
-
 struct ArrayImpl {
   DType dtype = DType::float32;
   bool isWeak = false;
@@ -40,6 +37,9 @@ struct ArrayImpl {
 
   std::optional<Literal> literal;
   Storage storage; // Of a concrete array.
+  bool isCommitted = false; // To the device of its storage.
+  /// Of an array on a GPU whose bytes() were asked for.
+  std::atomic<Storage> hostCopy;
   /// Of a concrete hi value: its components. Of a concrete ref: the one value that it holds.
   std::optional<std::vector<Array>> parts;
   uint64_t serial = 0; // Creation order of concrete leaves in the process.
@@ -116,7 +116,7 @@ std::string describe(const Array &array);
 inline std::string describe(DType dtype, const Shape &shape) { return describe({dtype, shape}); }
 
 /// A concrete array over `storage`.
-Array makeConcrete(const Aval &aval, Storage storage, Where where);
+Array makeConcrete(const Aval &aval, Storage storage, Where where, bool isCommitted = false);
 /// A concrete hi value of the components `parts`, or a ref that holds the one of them.
 Array makeConcrete(const Aval &aval, std::vector<Array> parts, Where where);
 /// A leaf that has a type but no numbers.
@@ -125,14 +125,19 @@ Array makeAbstract(const Aval &aval, Where where);
 /// The serial of the latest concrete leaf.
 uint64_t latestSerial();
 
-/// Uninitialised storage for an array; throws when there is no memory.
-Storage allocate(const Aval &aval, Where where);
+/// Uninitialised memory for an array; throws when there is none.
+Storage allocate(const Aval &aval, RuntimeDevice &device, Where where);
+/// The same in memory of the host, to write numbers into: where the thread computes, if that is a
+/// processor.
+Storage allocateOnHost(const Aval &aval, Where where);
 
 /// Throws unless sizes are not negative and their product can be counted.
 void checkShape(const Shape &shape, const char *op, Where where);
 
-/// The storage of a concrete array; throws for others.
+/// The storage of a concrete array, on whatever device; throws for others.
 const Storage &storageOf(const Array &array, const char *op, Where where);
+/// The same in memory of the host: a copy if it lies on a GPU.
+Storage hostStorageOf(const Array &array, const char *op, Where where);
 
 /// Reads and writes one element of an array's storage. Integers and bools are
 /// int64_t or uint64_t, floats double; writes round to nearest even, and refuse

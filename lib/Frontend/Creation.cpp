@@ -49,6 +49,8 @@ Array hjx::zeros_like(ArrayLike x) { return full_like(x, 0); }
 Array hjx::ones_like(ArrayLike x) { return full_like(x, 1); }
 Array hjx::full_like(ArrayLike x, ArrayLike value) {
   OpScope op("full_like", x.where);
+  if (Access::checked(x.array, op.name(), op.where()).storage)
+    op.session().placedLike.push_back(x.array);
   return op.finish(full(shapeOf(op, x.array), value, x.array.dtype(x.where)));
 }
 

@@ -232,6 +232,7 @@ struct LinearMap {
   // On concrete arrays:
   std::shared_ptr<const SplitProgram> split;
   ArrayList residuals;
+  Array placed; // Without elements, where the forward pass ran: tangents and cotangents follow it.
 };
 
 /// Records the map's function.
@@ -256,18 +257,24 @@ static void runForward(LinearMap &map, const ArrayList &primals, FlatFunction f,
   SmallVector<bool> active(mask.begin(), mask.end());
   active.resize(inputs.size(), false);
   bool isPushed = std::string_view(call.name()) == "linearize"; // vjp's maps are pulled
+  Place place = choosePlace({inputs, session.placedLike}, call);
   auto split = findOrSplit(programText(session.module(), /*hasLocations=*/true), active, isPushed);
   if (!split.ok())
     failToCompile(call, split.status());
+  absl::StatusOr<const Executable *> executable = (*split)->forward->on(*place.device);
+  if (!executable.ok())
+    failToCompile(call, executable.status());
   std::vector<Aval> avals = map.resultAvals;
   for (mlir::Type type : (*split)->furtherTypes)
     avals.push_back(avalOf(type));
-  results = run(*(*split)->forward, inputs, avals, call);
+  results = run(**executable, place, inputs, avals, call);
   for (Residual residual : (*split)->residuals)
     map.residuals.push_back(residual.isArgument ? inputs[residual.index] : results[residual.index]);
   results.resize(map.resultAvals.size());
   map.primals.clear();
   map.split = *split;
+  Aval none(DType::bool_, {0});
+  map.placed = makeConcrete(none, allocate(none, *place.device, call.where()), call.where(), place.isCommitted);
 }
 
 LinearMapRef linearizeFlat(const char *name, Where where, const ArrayList &primals, OwnedFunction f, ArrayList &results,
@@ -345,6 +352,7 @@ ArrayList push(const LinearMapRef &ref, const ArrayList &tangents) {
       all = wrapAll(op, apply.getResults(), outAvals);
     } else if (!map.function) {
       SmallVector<Value> residuals = valuesOf(op, map.residuals), values = valuesOf(op, withZeros(op, map.primalAvals, dots));
+      op.session().placedLike.push_back(map.placed);
       LinearFunction linear{op.session().import(map.split->linear, op).front(), residuals, map.split->hasTangent};
       all = wrapAll(op, pushForward(op.builder(), linear, values, typesOf(op, outAvals)), outAvals);
     } else {
@@ -399,6 +407,7 @@ static SmallVector<Value> transposeAtPoint(OpScope &op, const Call &call, const 
   ModuleOp module = op.session().module();
   SmallVector<func::FuncOp> functions = op.session().import(map.split->linear, op);
   SmallVector<Value> residuals = valuesOf(op, map.residuals);
+  op.session().placedLike.push_back(map.placed);
   CollectedDiagnostics diagnostics(&op.context());
   Autodiff engine(module, getRuleRegistry());
   auto results = pullBack(engine, op.builder(), {functions.front(), residuals, map.split->hasTangent}, bars, wanted, inPlace, accumulators);

@@ -354,7 +354,8 @@ Array hjx::constant(ArrayLike x) {
   if (!impl.isConcrete())
     fail(x.where, "constant", "expected a concrete array, got the traced " + describe(x.array),
          "freeze arrays before the traced function is called");
-  Array frozen = makeConcrete({impl.dtype, impl.shape, impl.isWeak}, storageOf(x.array, "constant", x.where), x.where);
+  Array frozen = makeConcrete({impl.dtype, impl.shape, impl.isWeak}, storageOf(x.array, "constant", x.where), x.where,
+                              impl.isCommitted);
   Access::get(frozen)->literal = impl.literal;
   Access::get(frozen)->isFrozen = true;
   return frozen;

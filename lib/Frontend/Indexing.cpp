@@ -333,7 +333,11 @@ Array update(const char *name, ir::ScatterKind kind, const Array &array, ArrayRe
 
 static Array readAt(const Array &array, ArrayRef<Index> indices) {
   OpScope op("index", indices.empty() ? Where::current() : indices.front().where);
-  return op.finish(read(op, array, readSubscript(op, array, indices)));
+  Plan plan = readSubscript(op, array, indices);
+  if (!plan.hasArrays && isReadOnHost(op, array))
+    return readOnHost(op, array, plan, shapeOf(plan));
+  stayHome(op, array);
+  return op.finish(read(op, array, plan));
 }
 
 Array Array::operator[](const Index &index) const { return readAt(*this, index); }
@@ -356,6 +360,7 @@ ArrayLike::ArrayLike(const Indexed &indexed, Where where) : array(indexed.get())
 Array hjx::slice(ArrayLike x, const std::vector<int64_t> &start, const std::vector<int64_t> &limit,
                  const std::vector<int64_t> &strides) {
   OpScope op("slice", x.where);
+  stayHome(op, x.array);
   Operand operand = op.use(x.array);
   std::vector<int64_t> steps = strides.empty() ? std::vector<int64_t>(start.size(), 1) : strides;
   if (llvm::all_of(llvm::seq<size_t>(0, start.size()), [&](size_t i) {
@@ -363,8 +368,13 @@ Array hjx::slice(ArrayLike x, const std::vector<int64_t> &start, const std::vect
                limit[i] == operand.shape()[i] && steps[i] == 1;
       }))
     return op.finish(operand);
-  return op.finish(op.emit<ir::SliceOp>(
-      {operand}, {.limit = dims(op, limit), .start = dims(op, start), .strides = dims(op, steps)}));
+  Operand part = op.emit<ir::SliceOp>({operand}, {.limit = dims(op, limit), .start = dims(op, start), .strides = dims(op, steps)});
+  if (!isReadOnHost(op, x.array))
+    return op.finish(part);
+  Plan plan;
+  for (size_t axis = 0; axis < start.size(); ++axis)
+    plan.axes.push_back({.start = start[axis], .count = part.shape()[axis], .step = steps[axis]});
+  return readOnHost(op, x.array, plan, part.shape());
 }
 
 /// Scalar starts, one for each axis, counted from its end when negative.
@@ -383,6 +393,7 @@ static void appendStarts(OpScope &op, const Operand &x, const std::vector<Array>
 
 Array hjx::dynamic_slice(ArrayLike x, const std::vector<Array> &start, const std::vector<int64_t> &sizes) {
   OpScope op("dynamic_slice", x.where);
+  stayHome(op, x.array);
   SmallVector<Operand> operands{op.use(x.array)};
   appendStarts(op, operands[0], start, operands);
   Operand result = op.emit<ir::DynamicSliceOp>(operands, {.slice_sizes = dims(op, sizes)});
@@ -402,6 +413,7 @@ Array hjx::dynamic_update_slice(ArrayLike x, ArrayLike update, const std::vector
 
 Array hjx::take(ArrayLike x, ArrayLike indices, int axis) {
   OpScope op("take", x.where);
+  stayHome(op, x.array);
   Operand operand = op.use(x.array);
   int64_t along = normalizeAxis(op, axis, operand.rank(), describe(operand));
   if (operand.shape()[along] == 0)
@@ -428,6 +440,7 @@ Array hjx::take(ArrayLike x, ArrayLike indices, int axis) {
 
 Array hjx::take_along_axis(ArrayLike x, ArrayLike indices, int axis) {
   OpScope op("take_along_axis", x.where);
+  stayHome(op, x.array);
   Operand operand = op.use(x.array);
   int64_t along = normalizeAxis(op, axis, operand.rank(), describe(operand));
   Operand positions = wrapPositions(op, indices.array, operand.shape()[along]);

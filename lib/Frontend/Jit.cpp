@@ -93,7 +93,7 @@ void JitCall::text(std::string_view value) {
 
 /// One compiled program.
 struct JitProgram {
-  std::shared_ptr<const Executable> executable;
+  std::shared_ptr<const PlacedProgram> code;
   std::vector<Array> lifted;
   std::vector<Layout> results;
   std::shared_ptr<const void> prototype;
@@ -103,6 +103,9 @@ struct JitProgram {
   TreeDef structure;
   std::vector<Aval> arguments;
   bool takesRefs = false;
+  /// What the first call ran, which most calls run: found without a lock.
+  RuntimeDevice *firstDevice = nullptr;
+  const Executable *firstExecutable = nullptr;
 };
 
 class JitCache {
@@ -125,6 +128,12 @@ public:
       order.push_back(program);
     }
     return it->second;
+  }
+
+  /// A program was compiled once more, for another kind of device.
+  void noteCompilation(JitStats::Compilation compilation) {
+    absl::MutexLock lock(&mutex);
+    stats.compilations.push_back(std::move(compilation));
   }
 
   JitStats snapshot() {
@@ -263,6 +272,15 @@ static void reportRetrace(const JitCache &cache, const JitCall &call, const std:
                placeOf(cache.where).c_str(), reason.c_str());
 }
 
+/// Where a call runs. Arguments that the program does not use have their say, too.
+static Place placeOf(const JitProgram &program, const ArrayList &leaves, const JitOptions &options, const Call &call) {
+  if (options.device.has_value())
+    return {&deviceOf(options.device, call), true};
+  return choosePlace({leaves, program.lifted}, call, [&](size_t number) {
+    return number < leaves.size() ? pathsOf(program.structure)[number] : "the captured constant";
+  });
+}
+
 static std::shared_ptr<const JitProgram> compileCall(JitCache &cache, JitCall &call, FlatFunction record,
                                                      std::shared_ptr<const void> &prototype, TreeDef structure) {
   absl::Time start = absl::Now();
@@ -285,10 +303,13 @@ static std::shared_ptr<const JitProgram> compileCall(JitCache &cache, JitCall &c
   program->lifted = session.lifted();
   checkCapturedRefs(jit, call.leaves, program->lifted, paths);
   program->takesRefs = llvm::any_of(program->arguments, [](const Aval &aval) { return aval.isRef; });
-  auto executable = compile(session.release());
+  program->code = std::make_shared<PlacedProgram>(session.release());
+  // Nothing that does not compile is kept.
+  program->firstDevice = placeOf(*program, call.leaves, cache.options, jit).device;
+  absl::StatusOr<const Executable *> executable = program->code->on(*program->firstDevice);
   if (!executable.ok())
     failToCompile(jit, executable.status());
-  program->executable = *std::move(executable);
+  program->firstExecutable = *executable;
   return cache.insert(call.key, program,
                       {signatureOf(program->arguments), reason, absl::ToDoubleSeconds(absl::Now() - start)});
 }
@@ -297,64 +318,72 @@ static std::shared_ptr<const JitProgram> compileCall(JitCache &cache, JitCall &c
 // Calling
 //===----------------------------------------------------------------------===//
 
-/// Marks an argument as consumed and moves its storages, which the caller may write to if nobody
-/// else holds them, behind `storages`.
-static void consume(const Array &leaf, Where where, SmallVectorImpl<Storage> &storages) {
-  ArrayImpl &impl = *Access::get(leaf);
-  if (impl.isDonated)
-    fail(where, "jit", (impl.isArray() ? "the array " : "the value ") + describe(leaf) + " is donated twice in one call",
-         "pass a copy for one of the arguments");
-  if (impl.storage)
-    storages.push_back(std::exchange(impl.storage, nullptr));
-  if (impl.parts)
-    for (const Array &part : *impl.parts)
-      consume(part, where, storages);
-  impl.donatedAt = where;
-  impl.isDonated = true;
+static const Executable &executableOn(JitCache &cache, const JitProgram &program, RuntimeDevice &device, const Call &call) {
+  if (&device == program.firstDevice)
+    return *program.firstExecutable;
+  absl::Time start = absl::Now();
+  bool wasCompiled = false;
+  absl::StatusOr<const Executable *> executable = program.code->on(device, &wasCompiled);
+  if (!executable.ok())
+    failToCompile(call, executable.status());
+  if (wasCompiled)
+    cache.noteCompilation({signatureOf(program.arguments), "another kind of device: " + device.name(),
+                           absl::ToDoubleSeconds(absl::Now() - start)});
+  return **executable;
 }
 
-static ArrayList runProgram(const JitProgram &program, const ArrayList &leaves, Where where) {
+static ArrayList runProgram(JitCache &cache, const JitProgram &program, const ArrayList &leaves, Where where) {
   Call call("jit", where);
   if (program.takesRefs) {
     std::vector<std::string> paths = pathsOf(program.structure);
     checkDistinctRefs(call, leaves, paths);
     checkCapturedRefs(call, leaves, program.lifted, paths);
   }
-  SmallVector<const void *> inputs;
+  Place place = placeOf(program, leaves, cache.options, call);
+  RuntimeDevice &device = *place.device;
+  const Executable &executable = executableOn(cache, program, device, call);
+  Inputs inputs;
   SmallVector<size_t> firstInput; // Of each leaf: hi values are as many as they have components.
   for (const ArrayList *list : {&leaves, &program.lifted})
     for (const Array &leaf : *list) {
-      firstInput.push_back(inputs.size());
-      appendPointers(leaf, call, inputs);
+      firstInput.push_back(inputs.pointers.size());
+      inputs.append(leaf, device, call);
     }
   // Consumed once every argument has been looked at: one array may come twice.
   SmallVector<SmallVector<Storage, 1>> donated(leaves.size());
   for (size_t i : program.donated)
-    consume(leaves[i], where, donated[i]);
+    consume(leaves[i], call, [&](Storage storage) { donated[i].push_back(std::move(storage)); });
   ArrayList results;
   SmallVector<void *> outputs;
   for (auto [layout, argument] : llvm::zip_equal(program.results, program.aliases)) {
     size_t component = 0;
     auto makeStorage = [&](const Aval &aval) {
-      Storage storage = argument < 0 ? nullptr : std::move(donated[argument][component]);
-      if (!storage) {
-        storage = allocate(aval, where);
-      } else if (storage.use_count() > 1) { // Shared with a reshaped array: that one keeps it.
-        Storage copy = allocate(aval, where);
-        std::memcpy(copy->data(), storage->data(), storage->sizeBytes());
-        storage = std::move(copy);
-        inputs[firstInput[argument] + component] = storage->data();
+      Storage storage;
+      if (argument < 0) {
+        storage = allocate(aval, device, where);
+      } else {
+        const void *&input = inputs.pointers[firstInput[argument] + component];
+        storage = std::move(donated[argument][component]);
+        if (storage->data() != input) { // It came from another device: the copy is nobody else's.
+          storage = inputs.takeCopy(firstInput[argument] + component);
+        } else if (storage.use_count() > 1 || !storage->isWritable()) { // Shared with a reshaped array: that one keeps it.
+          Storage copy = allocate(aval, device, where);
+          if (absl::Status status = device.copyOnDevice(copy->data(), input, copy->sizeBytes()); !status.ok())
+            failWith(status, call);
+          storage = std::move(copy);
+          input = storage->data();
+        }
       }
       ++component;
       outputs.push_back(storage->data());
       return storage;
     };
-    results.push_back(assemble(layout, makeStorage, where));
+    results.push_back(assemble(layout, makeStorage, where, place.isCommitted));
   }
-  absl::Status status = program.executable->run(absl::MakeConstSpan(inputs.data(), inputs.size()),
-                                                absl::MakeSpan(outputs.data(), outputs.size()));
+  absl::Status status = executable.run(absl::MakeConstSpan(inputs.pointers.data(), inputs.pointers.size()),
+                                       absl::MakeSpan(outputs.data(), outputs.size()));
   if (!status.ok())
-    fail(where, "jit", std::string(status.message()), "");
+    failWith(status, call);
   return results;
 }
 
@@ -379,7 +408,7 @@ JitResult callJit(JitCache &cache, JitCall &call, FlatFunction record, std::shar
   std::shared_ptr<const JitProgram> program = cache.find(call.key);
   if (!program)
     program = compileCall(cache, call, record, prototype, structure(args));
-  return {runProgram(*program, call.leaves, call.where), program->prototype};
+  return {runProgram(cache, *program, call.leaves, call.where), program->prototype};
 }
 
 } // namespace hjx::detail

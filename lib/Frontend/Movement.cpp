@@ -21,7 +21,7 @@ static Array reshaped(OpScope &op, const Array &x, const Shape &shape) {
     return op.finish(x);
   if (!op.isEager() || !impl.storage)
     return op.finish(reshapeTo(op, op.use(x), shape.vec()));
-  return makeConcrete({impl.dtype, shape, impl.isWeak}, impl.storage, op.where());
+  return makeConcrete({impl.dtype, shape, impl.isWeak}, impl.storage, op.where(), impl.isCommitted);
 }
 
 Array hjx::reshape(ArrayLike x, const Shape &shape) {

@@ -30,7 +30,7 @@ Operand useAs(OpScope &op, const Array &array, DType type) {
     return convert(op, op.use(array), type);
   // A number as written takes the type directly, with all of its digits.
   Aval aval{type, impl.shape, impl.isWeak};
-  Storage storage = allocate(aval, op.where());
+  Storage storage = allocate(aval, cpuDevice(), op.where());
   if (!writeElement(storage->as<std::byte>(), type, 0, *impl.literal))
     op.fail("the number " + print(*impl.literal) + " does not fit in " + name(type) + ", the type of the other operand",
             type == DType::key ? "hjx::random::bits turns keys into numbers"

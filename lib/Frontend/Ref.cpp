@@ -125,19 +125,14 @@ Value prepare(OpScope &op, const PartAccess &access, const Array &value) {
   return op.frame().use(value, op);
 }
 
-/// A concrete copy, in memory of its own.
+/// A concrete copy, in memory of its own where a computation on the leaf would run. What a cell
+/// holds is committed to its device.
 Array copyOf(const Array &leaf, const Call &call) {
-  SmallVector<const void *> pointers;
-  appendPointers(leaf, call, pointers);
+  SmallVector<Storage> copies = copyTo(leaf, *choosePlace(ArrayRef(leaf), call).device, call);
   size_t next = 0;
   Aval aval = avalOf(leaf, call.name(), call.where());
   aval.isWeak = false;
-  auto copy = [&](const Aval &part) {
-    Storage storage = allocate(part, call.where());
-    std::memcpy(storage->data(), pointers[next++], storage->sizeBytes());
-    return storage;
-  };
-  return assemble(layoutOf(aval, call), copy, call.where());
+  return assemble(layoutOf(aval, call), [&](const Aval &) { return copies[next++]; }, call.where(), /*isCommitted=*/true);
 }
 
 Aval refOf(Aval aval) {
@@ -167,11 +162,12 @@ Array emptyRefFlat(const Type &type, Where where) {
     checkShape(aval.shape, call.name(), where);
   if (!Frame::current()) {
     auto zeroed = [&](const Aval &part) {
-      Storage storage = allocate(part, where);
-      std::memset(storage->data(), 0, storage->sizeBytes());
+      Storage storage = allocate(part, defaultDevice(), where);
+      if (absl::Status status = storage->device().fill(storage->data(), 0, storage->sizeBytes()); !status.ok())
+        failWith(status, call);
       return storage;
     };
-    return makeConcrete(refOf(aval), std::vector<Array>{assemble(layoutOf(aval, call), zeroed, where)}, where);
+    return makeConcrete(refOf(aval), std::vector<Array>{assemble(layoutOf(aval, call), zeroed, where, /*isCommitted=*/true)}, where);
   }
   OpScope op("empty_ref", where);
   return op.wrap({ir::RefEmptyOp::create(op.builder(), ir::RefType::get(typeOf(op, aval)))});

@@ -39,57 +39,74 @@ Layout layoutOf(const Aval &aval, const Call &call) {
   return layout;
 }
 
-Array assemble(const Layout &layout, llvm::function_ref<Storage(const Aval &)> makeStorage, Where where) {
+Array assemble(const Layout &layout, llvm::function_ref<Storage(const Aval &)> makeStorage, Where where, bool isCommitted) {
   if (layout.aval.isArray())
-    return makeConcrete(layout.aval, makeStorage(layout.aval), where);
+    return makeConcrete(layout.aval, makeStorage(layout.aval), where, isCommitted);
   std::vector<Array> parts;
   for (const Layout &part : layout.parts)
-    parts.push_back(assemble(part, makeStorage, where));
+    parts.push_back(assemble(part, makeStorage, where, isCommitted));
   return makeConcrete(layout.aval, std::move(parts), where);
 }
 
-void appendPointers(const Array &leaf, const Call &call, SmallVectorImpl<const void *> &pointers) {
-  ArrayImpl &impl = Access::alive(leaf, call.name(), call.where());
-  if (impl.isArray()) {
-    pointers.push_back(storageOf(leaf, call.name(), call.where())->data());
-    return;
-  }
-  if (!impl.parts)
-    call.fail(std::string("expected a concrete value, got the ") + (impl.value ? "traced " : "abstract ") + describe(leaf),
-              impl.value ? "return it from the traced function" : "pass a value that is made of numbers");
-  for (const Array &part : *impl.parts)
-    appendPointers(part, call, pointers);
+void Inputs::append(const Array &leaf, RuntimeDevice &device, const Call &call) {
+  bool isRef = Access::alive(leaf, call.name(), call.where()).isRef;
+  forEachArray(leaf, call, [&](const Array &array) {
+    const Storage &storage = storageOf(array, call.name(), call.where());
+    if (isRef && &storage->device() != &device) // A copy would be updated in its place.
+      call.fail("expected refs of " + device.name() + ", where the program runs, got the ref " + describe(leaf) + " of " +
+                    storage->device().name(),
+                "make the ref there, or leave out the device of jit: a program runs where its refs are");
+    // A number of the program's text is no array that moves: a processor reads it where it is.
+    bool isNumber = Access::get(array)->literal && device.kind() == DeviceKind::Cpu;
+    if (!isNumber && (&storage->device() != &device || !storage->isAligned()))
+      copies.emplace_back(pointers.size(), moveTo(storage, device, call));
+    pointers.push_back(!copies.empty() && copies.back().first == pointers.size() ? copies.back().second->data() : storage->data());
+  });
 }
 
-std::vector<Array> run(const Executable &executable, ArrayRef<Array> inputs, ArrayRef<Aval> results,
+Storage Inputs::takeCopy(size_t number) {
+  for (auto &[of, copy] : copies)
+    if (of == number)
+      return copy;
+  return nullptr;
+}
+
+std::vector<Array> run(const Executable &executable, const Place &place, ArrayRef<Array> inputs, ArrayRef<Aval> results,
                        const Call &call) {
-  SmallVector<const void *> inputPointers;
+  Inputs there;
   for (const Array &input : inputs)
-    appendPointers(input, call, inputPointers);
+    there.append(input, *place.device, call);
   SmallVector<void *> outputPointers;
   auto makeStorage = [&](const Aval &aval) {
-    Storage storage = allocate(aval, call.where());
+    Storage storage = allocate(aval, *place.device, call.where());
     outputPointers.push_back(storage->data());
     return storage;
   };
   std::vector<Array> outputs;
   for (const Aval &aval : results)
-    outputs.push_back(assemble(layoutOf(aval, call), makeStorage, call.where()));
-  absl::Status status = executable.run(absl::MakeConstSpan(inputPointers.data(), inputPointers.size()),
+    outputs.push_back(assemble(layoutOf(aval, call), makeStorage, call.where(), place.isCommitted));
+  absl::Status status = executable.run(absl::MakeConstSpan(there.pointers.data(), there.pointers.size()),
                                        absl::MakeSpan(outputPointers.data(), outputPointers.size()));
   if (!status.ok())
-    call.fail(std::string(status.message()), "");
+    failWith(status, call);
   return outputs;
 }
 
 std::vector<Array> compileAndRun(Session &session, ArrayRef<Array> arguments, ArrayRef<Aval> results,
                                  const Call &call) {
-  auto executable = findOrCompile(programText(session.module()));
+  Place wanted = choosePlace({arguments, session.lifted(), session.placedLike}, call), place = wanted;
+  if (RuntimeDevice *home = session.home; home && home != wanted.device)
+    place = {home, false};
+  auto executable = findProgram(programText(session.module()))->on(*place.device);
   if (!executable.ok()) // Again with locations, for the message.
-    failToCompile(call, findOrCompile(programText(session.module(), /*hasLocations=*/true)).status());
+    failToCompile(call, findProgram(programText(session.module(), /*hasLocations=*/true))->on(*place.device).status());
   std::vector<Array> inputs(arguments.begin(), arguments.end());
   inputs.insert(inputs.end(), session.lifted().begin(), session.lifted().end());
-  return run(**executable, inputs, results, call);
+  std::vector<Array> outputs = run(**executable, place, inputs, results, call);
+  if (place.device != wanted.device && wanted.isCommitted)
+    for (Array &output : outputs)
+      output = moveTo(output, wanted, call);
+  return outputs;
 }
 
 } // namespace hjx::detail

@@ -30,4 +30,12 @@ struct Plan {
 /// `what` describes the value of `shape` in messages.
 Plan readSubscript(OpScope &op, const Shape &shape, const std::string &what, llvm::ArrayRef<Index> indices);
 
+/// Whether a part of the array that a plan without index arrays names is read in memory of the host.
+bool isReadOnHost(const OpScope &op, const Array &array);
+/// That part, in `shape`: where the array lies, committed as it is.
+Array readOnHost(OpScope &op, const Array &array, const Plan &plan, llvm::ArrayRef<int64_t> shape);
+/// The operation reads a part of `array`: where that waits on the host, it is read there, and the
+/// part moves.
+void stayHome(OpScope &op, const Array &array);
+
 } // namespace hjx::detail

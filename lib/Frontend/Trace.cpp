@@ -2,6 +2,7 @@
 #include "lib/Frontend/Trace.h"
 
 #include "lib/Frontend/OpScope.h"
+#include "lib/Frontend/Placement.h"
 
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
@@ -112,7 +113,8 @@ Value Frame::capture(Value value, Frame &owner) {
 
 static Value embed(const ArrayImpl &impl, Frame &frame, const Call &call) {
   RankedTensorType type = arrayTypeOf({impl.dtype, impl.shape}, &frame.session.context());
-  llvm::ArrayRef<char> bytes(impl.storage->as<char>(), impl.storage->sizeBytes());
+  Storage storage = impl.storage->isOnHost() ? impl.storage : moveTo(impl.storage, cpuDevice(), call);
+  llvm::ArrayRef<char> bytes(storage->as<char>(), storage->sizeBytes());
   frame.setPlace(call.where());
   if (impl.dtype == DType::key) {
     Aval words{DType::uint32, impl.shape};

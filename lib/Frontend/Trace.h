@@ -193,6 +193,11 @@ public:
   /// The text of the diagnostics since the last call, and forgets them.
   std::string takeDiagnostics();
   Frame *rootFrame = nullptr;
+  /// Concrete arrays that have a say in where the program runs without being read: those that
+  /// zeros_like and its kin are like.
+  std::vector<Array> placedLike;
+  /// The host, where a part of an array there is read: the part moves, and not the array.
+  RuntimeDevice *home = nullptr;
   const Constants constants;
   /// Concrete arrays with a greater serial were made while recording.
   const uint64_t startSerial;

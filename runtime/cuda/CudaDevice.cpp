@@ -138,6 +138,11 @@ public:
     return nanosecondsBetweenCuda(*this, from, to);
   }
 
+  bool isIdle() const override {
+    constexpr CUresult kNotReady = 600;
+    return !enter().ok() || driver->cuStreamQuery(stream) != kNotReady;
+  }
+
   absl::Status synchronize() override {
     HJX_RETURN_IF_ERROR(enter());
     return check(driver->cuStreamSynchronize(stream), "running what was launched",

@@ -80,6 +80,7 @@ enum CUstreamCaptureMode : int { CU_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1 };
   F(cuMemsetD8Async, (CUdeviceptr to, unsigned char value, size_t sizeBytes, CUstream stream))     \
   F(cuStreamCreateWithPriority, (CUstream * stream, unsigned flags, int priority))                 \
   F(cuStreamDestroy_v2, (CUstream stream))                                                         \
+  F(cuStreamQuery, (CUstream stream))                                                              \
   F(cuStreamSynchronize, (CUstream stream))                                                        \
   F(cuStreamWaitEvent, (CUstream stream, CUevent event, unsigned flags))                           \
   F(cuEventCreate, (CUevent * event, unsigned flags))                                              \

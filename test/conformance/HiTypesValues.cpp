@@ -47,6 +47,16 @@ TEST(HiTypesConformance, EmptyRefThenFreezeHasTheComponentTypes) {
   }
 }
 
+TEST(HiTypesConformance, PutOnADeviceMovesTheComponents) {
+  set_num_devices("cpu", 2);
+  QArray q = device_put(onesQ(), device("cpu:1"));
+  auto [values, scales] = lower<Array, Array>(q);
+  EXPECT_EQ(values.device().name(), "cpu:1");
+  EXPECT_TRUE(scales.committed());
+  EXPECT_EQ(jit([](QArray q) { return dequantize(q); })(q).device().name(), "cpu:1");
+  expectSame(device_get(q), onesQ());
+}
+
 TEST(HiTypesConformance, StaticFieldsSurviveJit) {
   AxisArray x = raise<AxisArray>(AlongAxis{{2, 3}, 1}, {ones({2, 3}, int8), array({1.5, 2.5})});
   AxisArray same = jit([](AxisArray x) { return x; })(x);

@@ -186,6 +186,7 @@ CUresult cuStreamDestroy_v2(CUstream) {
   --fakeCuda()->numLive;
   return record("cuStreamDestroy_v2");
 }
+CUresult cuStreamQuery(CUstream) { return record("cuStreamQuery"); }
 CUresult cuStreamSynchronize(CUstream) { return record("cuStreamSynchronize"); }
 CUresult cuStreamWaitEvent(CUstream, CUevent, unsigned) { return record("cuStreamWaitEvent"); }
 CUresult cuEventCreate(CUevent *event, unsigned) {
