@@ -31,6 +31,7 @@ class Array;
 class Device;
 class Index;
 class Indexed;
+class RefPart;
 
 namespace detail {
 struct ArrayImpl;
@@ -240,15 +241,17 @@ inline Array array(std::initializer_list<detail::Nested> values, DType type,
   return detail::fromNested(detail::Nested(values), &type, where);
 }
 
-/// Returns a scalar of a fixed (not weak) type.
+/// Returns a scalar of a fixed (not weak) type: that of the C++ number, or `type`. A double, which
+/// any C++ number with a point is, becomes a float32, as in braces.
 template <detail::Element T>
-Array array(T value, DType type = dtype_of<T>(), Where where = Where::current()) {
+Array array(T value, DType type = std::is_same_v<T, double> ? DType::float32 : dtype_of<T>(), Where where = Where::current()) {
   Shape scalar;
   return detail::fromMemory(&value, 1, dtype_of<T>(), &scalar, &type, where);
 }
 
 /// Returns an array of the given numbers, in row-major order; without a shape, of one dimension.
 ///
+/// Types:  that of the memory, so that doubles stay float64.
 /// Errors: hjx::Error if the shape does not have as many elements as there are numbers.
 template <detail::Element T>
 Array array(const std::vector<T> &values, Where where = Where::current()) {
@@ -292,6 +295,8 @@ public:
   template <detail::Number T>
   ArrayLike(T value, Where where = Where::current()) : array(value, where), where(where) {}
   ArrayLike(const Indexed &indexed, Where where = Where::current());
+  /// A part of a ref, which is read.
+  ArrayLike(const RefPart &part, Where where = Where::current());
 
   Array array;
   Where where;

@@ -123,13 +123,70 @@ private:
   F f;
 };
 
-/// One argument as a tuple of one.
-template <typename T>
-decltype(auto) asTuple(const T &args) {
-  if constexpr (IsTuple<T>::value)
-    return args;
+/// Do two types nest tuples and pairs in the same way?
+template <typename A, typename B>
+constexpr bool nestAlike() {
+  if constexpr (!IsTuple<A>::value || !IsTuple<B>::value)
+    return IsTuple<A>::value == IsTuple<B>::value;
+  else if constexpr (std::tuple_size_v<A> != std::tuple_size_v<B>)
+    return false;
   else
-    return std::tuple<T>(args);
+    return []<size_t... i>(std::index_sequence<i...>) {
+      return (nestAlike<std::tuple_element_t<i, A>, std::tuple_element_t<i, B>>() && ...);
+    }(std::make_index_sequence<std::tuple_size_v<A>>());
+}
+
+/// Is T for the only one of the arguments in Args, which may be a tuple itself, or a tuple for all?
+template <typename Args, typename T>
+constexpr bool isForOnly() {
+  if constexpr (std::tuple_size_v<Args> == 1)
+    return !IsTuple<T>::value || nestAlike<std::tuple_element_t<0, Args>, T>();
+  else
+    return !IsTuple<T>::value;
+}
+template <typename F, typename T>
+constexpr bool isOnlyArgument() {
+  if constexpr (!std::is_void_v<typename ParamsOf<F>::type>)
+    return isForOnly<typename ParamsOf<F>::type, T>();
+  else if constexpr (IsTuple<T>::value)
+    return []<size_t... i>(std::index_sequence<i...>) {
+      return !std::is_invocable_v<const F &, typename GenericArg<std::tuple_element_t<i, T>>::type...>;
+    }(std::make_index_sequence<std::tuple_size_v<T>>());
+  else
+    return true;
+}
+
+/// The arguments of F, given as their tuple or as the only one.
+template <typename F, typename T>
+auto argumentsOf(const T &given) {
+  auto make = [](const auto &...args) { return makeArgs<F>(args...); };
+  if constexpr (isOnlyArgument<F, T>())
+    return make(given);
+  else
+    return std::apply(make, given);
+}
+
+/// Tangents or cotangents of the arguments in Args, given in the same two ways.
+template <typename Args, typename T>
+auto dotsOf(const T &given) {
+  if constexpr (isForOnly<Args, T>())
+    return std::tuple<T>(given);
+  else
+    return given;
+}
+
+/// A tangent or cotangent for a tree Like, with arrays in place of C++ numbers for its arrays.
+template <typename Like, typename T>
+auto numbersAsArrays(const T &dot) {
+  if constexpr (std::is_same_v<Like, Array> && Number<T>)
+    return Array(dot);
+  else if constexpr (IsTuple<Like>::value && nestAlike<Like, T>())
+    return [&]<size_t... i>(std::index_sequence<i...>) {
+      using Parts = std::tuple<decltype(numbersAsArrays<std::tuple_element_t<i, Like>>(std::get<i>(dot)))...>;
+      return Parts(numbersAsArrays<std::tuple_element_t<i, Like>>(std::get<i>(dot))...);
+    }(std::make_index_sequence<std::tuple_size_v<T>>());
+  else
+    return dot;
 }
 
 } // namespace detail
@@ -142,14 +199,15 @@ inline constexpr DontWant dont_want{};
 
 namespace detail {
 
-template <typename Params, typename... Args>
+template <typename Result, typename... Args>
 class PullBack {
 public:
   PullBack(LinearMapRef map, TreeDef result, std::tuple<Args...> args)
       : map(std::move(map)), result(std::move(result)), args(std::move(args)) {}
   /// The cotangents of all arguments for a cotangent of the result.
-  template <typename Result>
-  auto operator()(const Result &cotangent, Where where = Where::current()) const {
+  template <typename Cotangent>
+  auto operator()(const Cotangent &given, Where where = Where::current()) const {
+    auto cotangent = numbersAsArrays<Result>(given);
     checkSameStructure(result, structureOf(cotangent, "result"), "vjp", "the result and its cotangent", where);
     checkSinkCounts(counts, where);
     return tangentWithLeaves(args, pull(map, leavesOf(cotangent), pathsOf(result), sinks, pathsOf(argumentStructure(args)), where));
@@ -199,14 +257,14 @@ private:
   std::tuple<Args...> args;
 };
 
-template <typename Result>
+template <typename Result, typename ArgTuple>
 class PushForward {
 public:
   PushForward(LinearMapRef map, Result result) : map(std::move(map)), result(std::move(result)) {}
   /// The tangent of the result for tangents of all arguments.
   template <typename... Tangents>
   auto operator()(const Tangents &...tangents) const {
-    return tangentWithLeaves(result, push(map, leavesOf(std::tuple<Tangents...>(tangents...))));
+    return tangentWithLeaves(result, push(map, leavesOf(numbersAsArrays<ArgTuple>(std::tuple<Tangents...>(tangents...)))));
   }
 
 private:
@@ -215,10 +273,13 @@ private:
 };
 
 template <typename Result, typename... Args>
-std::pair<Result, PullBack<void, Args...>> makePullBack(Result result, LinearMapRef map, std::tuple<Args...> args) {
+std::pair<Result, PullBack<Result, Args...>> makePullBack(Result result, LinearMapRef map, std::tuple<Args...> args) {
   TreeDef structure = structureOf(result, "result");
-  return {std::move(result), PullBack<void, Args...>(std::move(map), std::move(structure), std::move(args))};
+  return {std::move(result), PullBack<Result, Args...>(std::move(map), std::move(structure), std::move(args))};
 }
+
+template <typename T>
+concept IsArgument = !std::is_same_v<T, Where>;
 
 template <typename F, typename ArgTuple>
 auto vjpOf(const F &f, const ArgTuple &args, Where where) {
@@ -234,7 +295,7 @@ auto linearizeOf(const F &f, const ArgTuple &args, Where where) {
   ArrayList results;
   LinearMapRef map = linearizeFlat("linearize", where, leavesOf(args), owned, results, pathsOf(argumentStructure(args)));
   auto result = owned->flat.rebuild(results);
-  return std::pair(result, PushForward<decltype(result)>(map, result));
+  return std::pair(result, PushForward<decltype(result), ArgTuple>(map, result));
 }
 
 } // namespace detail
@@ -284,13 +345,13 @@ auto value_and_grad(F f, ArgNums<index...>, HasAux, Where where = Where::current
 /// Returns f's result and its directional derivative: pair(y, y_dot).
 ///
 /// `primals` and `tangents` are tuples of f's arguments, or the argument itself if there is one.
-/// Shapes: tangents have the primals' types; where those have none, `Array()`.
+/// Shapes: tangents have the primals' types; where those have none, `Array()`. C++ numbers are scalars.
 /// Errors: hjx::Error if structures or types of primals and tangents differ.
 template <typename F, typename Primals, typename Tangents>
 auto jvp(const F &f, const Primals &primals, const Tangents &tangents, Where where = Where::current()) {
-  const auto &args = detail::asTuple(primals);
-  const auto &dots = detail::asTuple(tangents);
-  using ArgTuple = std::decay_t<decltype(args)>;
+  auto args = detail::argumentsOf<F>(primals);
+  using ArgTuple = decltype(args);
+  auto dots = detail::numbersAsArrays<ArgTuple>(detail::dotsOf<ArgTuple>(tangents));
   TreeDef structure = detail::argumentStructure(args);
   detail::checkSameStructure(structure, detail::argumentStructure(dots), "jvp", "tangents", where);
   detail::Flattened<F, ArgTuple> flat(f, args);
@@ -303,7 +364,8 @@ auto jvp(const F &f, const Primals &primals, const Tangents &tangents, Where whe
 
 /// Returns f's result and the pull-back of cotangents: pair(y, y_bar -> tuple of x_bars).
 ///
-/// Shapes: the cotangent has the type of y; results have the arguments' types.
+/// Shapes: the cotangent has the type of y, or is a C++ number for a scalar; results have the
+///         arguments' types.
 /// Errors: hjx::Error if a cotangent's type differs.
 /// Cost:   one forward pass; one backward pass for each use of the pull-back.
 /// Source: Radul et al. 2022, "You Only Linearize Once"; JAX `vjp`.
@@ -311,15 +373,18 @@ template <typename F, typename A>
 auto vjp(const F &f, const A &a, Where where = Where::current()) {
   return detail::vjpOf<std::decay_t<F>>(f, detail::makeArgs<std::decay_t<F>>(a), where);
 }
-template <typename F, typename A, typename B>
-  requires(!std::is_same_v<B, Where>)
+template <typename F, typename A, detail::IsArgument B>
 auto vjp(const F &f, const A &a, const B &b, Where where = Where::current()) {
   return detail::vjpOf<std::decay_t<F>>(f, detail::makeArgs<std::decay_t<F>>(a, b), where);
 }
-template <typename F, typename A, typename B, typename C>
-  requires(!std::is_same_v<C, Where>)
+template <typename F, typename A, detail::IsArgument B, detail::IsArgument C>
 auto vjp(const F &f, const A &a, const B &b, const C &c, Where where = Where::current()) {
   return detail::vjpOf<std::decay_t<F>>(f, detail::makeArgs<std::decay_t<F>>(a, b, c), where);
+}
+/// Messages about more arguments do not name the line: behind a pack of them nothing has a default.
+template <typename F, typename A, detail::IsArgument B, detail::IsArgument C, detail::IsArgument D, detail::IsArgument... More>
+auto vjp(const F &f, const A &a, const B &b, const C &c, const D &d, const More &...more) {
+  return detail::vjpOf<std::decay_t<F>>(f, detail::makeArgs<std::decay_t<F>>(a, b, c, d, more...), Where());
 }
 
 /// Returns f's result and its derivative as a function: pair(y, x_dots.. -> y_dot).
@@ -327,10 +392,17 @@ template <typename F, typename A>
 auto linearize(const F &f, const A &a, Where where = Where::current()) {
   return detail::linearizeOf<std::decay_t<F>>(f, detail::makeArgs<std::decay_t<F>>(a), where);
 }
-template <typename F, typename A, typename B>
-  requires(!std::is_same_v<B, Where>)
+template <typename F, typename A, detail::IsArgument B>
 auto linearize(const F &f, const A &a, const B &b, Where where = Where::current()) {
   return detail::linearizeOf<std::decay_t<F>>(f, detail::makeArgs<std::decay_t<F>>(a, b), where);
+}
+template <typename F, typename A, detail::IsArgument B, detail::IsArgument C>
+auto linearize(const F &f, const A &a, const B &b, const C &c, Where where = Where::current()) {
+  return detail::linearizeOf<std::decay_t<F>>(f, detail::makeArgs<std::decay_t<F>>(a, b, c), where);
+}
+template <typename F, typename A, detail::IsArgument B, detail::IsArgument C, detail::IsArgument D, detail::IsArgument... More>
+auto linearize(const F &f, const A &a, const B &b, const C &c, const D &d, const More &...more) {
+  return detail::linearizeOf<std::decay_t<F>>(f, detail::makeArgs<std::decay_t<F>>(a, b, c, d, more...), Where());
 }
 
 //===----------------------------------------------------------------------===//
@@ -377,6 +449,7 @@ namespace detail {
 /// Residuals are taken apart after fwd and put together before bwd.
 HJX_API ArrayList customVjpFlat(Where where, const ArrayList &args, FlatFunction f, FlatFunction fwd, FlatFunction bwd,
                                 const std::vector<std::string> &paths);
+HJX_API void checkCotangentCount(size_t expected, size_t got, Where where);
 HJX_API ArrayList customJvpFlat(Where where, const ArrayList &args, FlatFunction f, FlatFunction rule);
 
 template <typename F, typename Fwd, typename Bwd>
@@ -396,9 +469,9 @@ public:
       auto residuals = withLeaves(flatFwd.result->second, list);
       size_t next = leavesOf(residuals).size();
       auto cotangent = tangentWithLeaves(flatFwd.result->first, list, next);
-      auto bars = bwd(residuals, cotangent);
-      checkSameStructure(argumentStructure(tuple), argumentStructure(asTuple(bars)), "custom_vjp",
-                         "cotangents returned by bwd", where);
+      auto bars = numbersAsArrays<ArgTuple>(dotsOf<ArgTuple>(bwd(residuals, cotangent)));
+      checkCotangentCount(std::tuple_size_v<ArgTuple>, std::tuple_size_v<decltype(bars)>, where);
+      checkSameStructure(argumentStructure(tuple), argumentStructure(bars), "custom_vjp", "cotangents returned by bwd", where);
       return leavesOf(bars);
     };
     ArrayList results = customVjpFlat(where, leavesOf(tuple), flat, flatFwd, flatBwd, pathsOf(argumentStructure(tuple)));

@@ -5,7 +5,7 @@
 // recording; these are neither.
 //
 //   auto [last, partial] = scan([](Array c, Array x) { return std::pair(c + x, c + x); }, zero, xs);
-//   Array y = cond(x.sum() > 0, [](Array x) { return x; }, [](Array x) { return -x; }, x);
+//   Array y = cond(sum(x) > 0, [](Array x) { return x; }, [](Array x) { return -x; }, x);
 #pragma once
 
 #include <hjx/detail/flat.h>
@@ -48,7 +48,7 @@ CarryCheck carryCheck(const char *op, Where where, const Carry &init) {
 
 struct ScanOptions {
   bool reverse = false;
-  /// Number of iterations; needed when there are no xs.
+  /// Number of iterations; needed when there is no array among the xs.
   std::optional<int64_t> length = {};
 };
 
@@ -102,14 +102,14 @@ auto scan(const F &body, const Carry &init, const Xs &xs, ScanOptions options = 
 
 /// Applies f to each slice along the leading axis of xs and stacks the results.
 template <typename F, typename Xs>
-auto map(const F &f, const Xs &xs, Where where = Where::current()) {
+auto map(const F &f, const Xs &xs, ScanOptions options = {}, Where where = Where::current()) {
   auto step = [&](Nothing, const Xs &x) { return std::pair(Nothing(), f(x)); };
-  return detail::scanAs("map", step, Nothing(), xs, {}, where).second;
+  return detail::scanAs("map", step, Nothing(), xs, options, where).second;
 }
 
 namespace detail {
 template <typename F, typename... Xs>
-auto foreachOf(Where where, const F &body, const Xs &...xs) {
+auto foreachOf(Where where, ScanOptions options, const F &body, const Xs &...xs) {
   using Slices = std::tuple<Xs...>;
   auto step = [&](Nothing, const Slices &slices) {
     if constexpr (std::is_void_v<decltype(std::apply(body, slices))>) {
@@ -119,34 +119,35 @@ auto foreachOf(Where where, const F &body, const Xs &...xs) {
       return std::pair(Nothing(), std::apply(body, slices));
     }
   };
-  return scanAs("foreach", step, Nothing(), Slices(xs...), {}, where).second;
+  return scanAs("foreach", step, Nothing(), Slices(xs...), options, where).second;
 }
 template <typename T>
-concept NotAPlace = !std::is_same_v<T, Where>;
+concept IsXs = !std::is_same_v<T, Where> && !std::is_same_v<T, ScanOptions>;
 } // namespace detail
 
 /// Runs body(x..) over the leading axes of the xs, in order, and stacks what it returns, if anything:
 /// a loop for the effects that it has on refs. An xs that is a ref is seen as the ref of its slice.
 ///
 ///   foreach([&](Array i, Array x) { table[i] += x; }, ids, updates);
+///   foreach([&](Quantized row) { total.add(dequantize(row)); }, rows, {.length = 8});
 ///
 /// Cost: in reverse mode a read of a ref by index is an addition in place; no need to pass as xs.
 template <typename F, typename A>
-auto foreach(const F &body, const A &a, Where where = Where::current()) {
-  return detail::foreachOf(where, body, a);
+auto foreach(const F &body, const A &a, ScanOptions options = {}, Where where = Where::current()) {
+  return detail::foreachOf(where, options, body, a);
 }
-template <typename F, typename A, detail::NotAPlace B>
-auto foreach(const F &body, const A &a, const B &b, Where where = Where::current()) {
-  return detail::foreachOf(where, body, a, b);
+template <typename F, typename A, detail::IsXs B>
+auto foreach(const F &body, const A &a, const B &b, ScanOptions options = {}, Where where = Where::current()) {
+  return detail::foreachOf(where, options, body, a, b);
 }
-template <typename F, typename A, detail::NotAPlace B, detail::NotAPlace C>
-auto foreach(const F &body, const A &a, const B &b, const C &c, Where where = Where::current()) {
-  return detail::foreachOf(where, body, a, b, c);
+template <typename F, typename A, detail::IsXs B, detail::IsXs C>
+auto foreach(const F &body, const A &a, const B &b, const C &c, ScanOptions options = {}, Where where = Where::current()) {
+  return detail::foreachOf(where, options, body, a, b, c);
 }
-/// More xs are best a tuple, which has a place for the caller's line.
-template <typename F, typename A, detail::NotAPlace B, detail::NotAPlace C, detail::NotAPlace D, detail::NotAPlace... More>
+/// More xs are best a tuple, which has a place for options and the caller's line.
+template <typename F, typename A, detail::IsXs B, detail::IsXs C, detail::IsXs D, detail::IsXs... More>
 auto foreach(const F &body, const A &a, const B &b, const C &c, const D &d, const More &...more) {
-  return detail::foreachOf(Where(), body, a, b, c, d, more...);
+  return detail::foreachOf(Where(), ScanOptions(), body, a, b, c, d, more...);
 }
 
 /// Runs body(carry) while condition(carry) is true; returns the last carry.

@@ -129,7 +129,11 @@ private:
   Array handle;
 };
 
-/// A part of a ref. `+=` adds in place.
+/// "Ref([1. 2.])", of what it holds; while tracing its type: "Traced<ref<f32[2]>>".
+HJX_API std::string to_string(const Ref &ref);
+HJX_API std::ostream &operator<<(std::ostream &os, const Ref &ref);
+
+/// A part of a ref, which stands wherever an array does. `+=` adds in place.
 class RefPart {
 public:
   RefPart(Ref ref, std::vector<Index> indices, Where where) : ref(std::move(ref)), indices(std::move(indices)), where(where) {}
@@ -147,6 +151,8 @@ public:
     return *this;
   }
   const RefPart &operator-=(ArrayLike value) const { return *this += ArrayLike(-value, value.where); }
+  const RefPart &operator*=(ArrayLike value) const { return *this = ArrayLike(get() * value, value.where); }
+  const RefPart &operator/=(ArrayLike value) const { return *this = ArrayLike(get() / value, value.where); }
 
 private:
   Ref ref;

@@ -216,7 +216,9 @@ auto tangentWithLeaves(const T &like, const std::vector<Array> &leaves, size_t &
     return tangent;
   } else if constexpr (IsTuple<T>::value) {
     return [&]<size_t... i>(std::index_sequence<i...>) {
-      auto parts = std::tuple{tangentWithLeaves(std::get<i>(like), leaves, next)...}; // Braces: in order.
+      // Named, since deduction would take a tuple of one pair for that pair. Braces: in order.
+      using Parts = std::tuple<decltype(tangentWithLeaves(std::get<i>(like), leaves, next))...>;
+      Parts parts{tangentWithLeaves(std::get<i>(like), leaves, next)...};
       if constexpr (requires { like.first; })
         return std::pair(std::get<0>(parts), std::get<1>(parts));
       else

@@ -52,11 +52,16 @@ ArrayImpl &Access::leaf(const Array &array, const char *op, Where where) {
   return *impl;
 }
 
+const char *detail::remedyForLeak(const ArrayImpl &impl) {
+  return impl.isRef ? "return what it holds, ref.get(), from that function; a ref itself cannot leave the function that makes it"
+                    : "return it from that function instead of storing it elsewhere";
+}
+
 ArrayImpl &Access::alive(const Array &array, const char *op, Where where) {
   ArrayImpl &impl = leaf(array, op, where);
   if (impl.trace && !impl.trace->frame)
     fail(where, op, "the traced " + describe(array) + ", made at " + placeOf(impl.where) + ", has leaked out of the function that was traced",
-         "return it from that function instead of storing it elsewhere");
+         remedyForLeak(impl));
   return impl;
 }
 

@@ -147,6 +147,7 @@ bool writeElement(std::byte *data, DType type, int64_t index, Literal value);
 
 /// "train.cpp:42"; empty for no place.
 std::string placeOf(const Where &where);
+const char *remedyForLeak(const ArrayImpl &impl);
 
 /// A number as one writes it: "2.5", "300".
 std::string print(const Literal &value);

@@ -134,7 +134,8 @@ int64_t lengthOf(const char *op, Where where, const ArrayList &xs, const std::ve
   }
   if (length < 0)
     fail(where, op, "must provide `length`: none of the xs is an array, whose leading axis would say it, " + paths[0] + " is " + describe(xs[0]),
-         "pass {.length = n}");
+         StringRef(op) == "scan" ? "pass it after the xs: scan(f, init, xs, {.length = n})"
+                                 : "pass it after the xs: " + std::string(op) + "(f, xs, {.length = n})");
   return length;
 }
 

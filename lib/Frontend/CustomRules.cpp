@@ -98,6 +98,13 @@ ArrayList spread(const ArrayList &list, size_t &next, ArrayRef<Aval> avals) {
 
 } // namespace
 
+void checkCotangentCount(size_t expected, size_t got, Where where) {
+  if (expected != got)
+    fail(where, "custom_vjp", "expected bwd to return " + plural(expected, "cotangent", "cotangents") + ", one for each argument, got " +
+                                  std::to_string(got),
+         "return a tuple of " + std::to_string(expected) + "; hjx::Array() stands for none");
+}
+
 ArrayList customVjpFlat(Where where, const ArrayList &args, FlatFunction f, FlatFunction fwd, FlatFunction bwd,
                         const std::vector<std::string> &paths) {
   return stage("custom_vjp", where, args, [&](const ArrayList &args) {

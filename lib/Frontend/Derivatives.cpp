@@ -159,7 +159,9 @@ static ArrayList checkDots(const Call &call, const std::vector<Aval> &avals, Arr
       dots[i] = astype({dots[i], call.where()}, expected->dtype);
     else if (!got.sameType(*expected))
       call.fail(std::string("expected a ") + what + " of type " + describe(*expected) + place + ", got " + describe(got),
-                "give it the shape and element type of the value it belongs to");
+                got.isArray() && expected->isArray() && got.shape == expected->shape
+                    ? "convert it: x.astype(hjx::" + std::string(hjx::name(expected->dtype)) + ")"
+                    : "give it the shape and element type of the value it belongs to");
   }
   return dots;
 }

@@ -64,6 +64,15 @@ static StringRef remedyFor(StringRef op, StringRef constraint) {
       .Default("check the shapes and element types of the operands");
 }
 
+/// What the user calls an operation.
+static StringRef nameForUser(StringRef op) {
+  return StringSwitch<StringRef>(op)
+      .Case("ref_get", "get")
+      .Case("ref_swap", "set")
+      .Case("ref_add", "add")
+      .Default(op);
+}
+
 Explained explainCompilation(const std::string &diagnostics) {
   StringRef text = StringRef(diagnostics).split('\n').first;
   size_t found = text.find("loc(");
@@ -86,7 +95,7 @@ Explained explainCompilation(const std::string &diagnostics) {
   if (text.consume_front("'")) {
     std::tie(name, text) = text.split("' op ");
     name.consume_front("hjx.");
-    subject = name == "func.func" ? "the function" + place + ": " : "the " + name.str() + place + " ";
+    subject = name == "func.func" ? "the function" + place + ": " : "the " + nameForUser(name).str() + place + " ";
   }
   if (text.starts_with("\"") && (name.empty() || name == "call_primitive" || name == "primitive_lin")) {
     std::tie(name, text) = text.drop_front().split("\"");

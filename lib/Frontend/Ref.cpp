@@ -16,6 +16,11 @@ using namespace mlir;
 namespace hjx::detail {
 namespace {
 
+void checkHasRef(const Array &leaf, const char *op, Where where) {
+  if (!leaf.has_value())
+    fail(where, op, "expected a ref, got one without value (default-constructed)", "make one: hjx::new_ref(x)");
+}
+
 /// A part of a value, as the IR names it.
 struct PartAccess {
   Aval held;
@@ -90,6 +95,7 @@ struct RefAccess : PartAccess {
 
 private:
   static Aval heldBy(OpScope &op, const Array &leaf) {
+    checkHasRef(leaf, op.name(), op.where());
     Aval held = avalOf(leaf, op.name(), op.where());
     if (!held.isRef)
       op.fail("expected a ref, got " + describe(leaf), "make one: hjx::new_ref(x)");
@@ -229,7 +235,23 @@ Array freezeFlat(const Array &ref, Where where) {
   return op.wrap({ir::RefFreezeOp::create(op.builder(), a.part, a.ref)});
 }
 
+} // namespace hjx::detail
+
+hjx::ArrayLike::ArrayLike(const RefPart &part, Where where) : array(part.get()), where(where) {}
+
+std::string hjx::to_string(const Ref &ref) {
+  const Array &handle = ref.hjxHandle();
+  if (!handle.has_value())
+    return "Ref()";
+  bool isConcrete = detail::Access::get(handle)->parts && !detail::Access::get(handle)->isDonated;
+  return isConcrete ? "Ref(" + to_string(detail::Access::get(handle)->parts->front()) + ")" : to_string(handle);
+}
+std::ostream &hjx::operator<<(std::ostream &os, const Ref &ref) { return os << to_string(ref); }
+
+namespace hjx::detail {
+
 const Shape &refShape(const Array &ref, Where where) {
+  checkHasRef(ref, "shape", where);
   Aval aval = avalOf(ref, "shape", where);
   if (!aval.isRef || aval.hi)
     fail(where, "shape", "expected a ref of an array, got " + describe(ref), "ask for its type()");
@@ -237,6 +259,7 @@ const Shape &refShape(const Array &ref, Where where) {
 }
 
 Type refType(const Array &ref, Where where) {
+  checkHasRef(ref, "type", where);
   Aval aval = avalOf(ref, "type", where);
   if (!aval.isRef)
     fail(where, "type", "expected a ref, got " + describe(ref), "make one: hjx::new_ref(x)");

@@ -139,7 +139,7 @@ Value Frame::use(const Array &array, const Call &call) {
     Frame *owner = impl.trace->frame;
     if (!owner || !owner->encloses(this))
       call.fail("the traced " + describe(array) + ", made at " + placeOf(impl.where) + ", has leaked out of the function that was traced",
-              "return it from that function instead of storing it elsewhere");
+              remedyForLeak(impl));
     return capture(Value::getFromOpaquePointer(impl.value), *owner);
   }
   if (!impl.isConcrete())

@@ -92,11 +92,14 @@ hjx::Type detail::typeOfLeaf(const Array &leaf, Where where) {
 void detail::checkLeaf(const Array &leaf, const char *hiType, Where where) {
   if (!leaf.has_value())
     return;
+  const ArrayImpl &impl = Access::leaf(leaf, "as", where);
   if (!hiType) {
+    if (impl.hi && !impl.isRef)
+      fail(where, "as", "expected an array, got the non-array type " + describe(leaf),
+           "name its class: value.as<T>(), or get<T>(tuple, i) of a tuple");
     Access::checked(leaf, "as", where);
     return;
   }
-  const ArrayImpl &impl = Access::leaf(leaf, "as", where);
   if (!impl.hi || impl.isRef || impl.hi->name != hiType)
     fail(where, "as", "expected a value of the hi-type " + std::string(hiType) + ", got " + describe(leaf),
          "look at value.type() first");

@@ -22,7 +22,9 @@ void AxisReader::leaf(Array &leaf) {
     if (current->axis)
       fail(where, "vmap", "expected hjx::none or a mapping spec in " + std::string(what) + ", got the axis " +
                               std::to_string(*current->axis) + " for the non-array type " + describe(leaf),
-           "give the spec that the author of the type defines, such as a string; hjx::AxisSpec(0) if it is a number");
+           std::string(what) == "out_axes"
+               ? "pass hjx::infer, which maps it at its leading axis, or the spec that the author of the type defines"
+               : "give the spec that the author of the type defines, such as a string; hjx::AxisSpec(0) if it is a number");
     specs.push_back(specOfValue(*current));
     return;
   }
@@ -120,7 +122,7 @@ int64_t sizeOfMapped(const Call &call, const ArrayList &args, const std::vector<
   if (!isMapped)
     call.fail("expected at least one mapped argument, got none", "give one of them an axis in in_axes");
   if (size < 0)
-    call.fail("expected axis_size, since none of the mapped arguments is an array", "pass hjx::AxisSize{n} after out_axes");
+    call.fail("expected axis_size, since none of the mapped arguments is an array", "pass it after out_axes: vmap(f, in_axes, out_axes, hjx::AxisSize{n})");
   return size;
 }
 

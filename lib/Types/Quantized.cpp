@@ -50,7 +50,11 @@ static int mappedAxis(const QuantizedType &type, const AxisSpec &spec, int ndim)
 
 Type QuantizedType::dec_rank(int64_t size, const AxisSpec &spec) const {
   int axis = mappedAxis(*this, spec, shape.ndim());
-  if (shape[axis] != size || scales[axis] != size)
+  if (shape[axis] != size)
+    throw Error("expected the size " + std::to_string(shape[axis]) + " of the mapped axis " + std::to_string(axis) + " of " +
+                    to_string(Type(*this)) + ", got " + std::to_string(size),
+                "pass {.length = " + std::to_string(shape[axis]) + "} to scan, hjx::AxisSize{" + std::to_string(shape[axis]) + "} to vmap", {});
+  if (scales[axis] != size)
     throw Error("expected " + std::to_string(size) + " scales along the mapped axis " + std::to_string(axis) + " of " +
                     to_string(Type(*this)) + ", got " + std::to_string(scales[axis]),
                 "each element of a mapped array has scales of its own: quantize along another axis", {});

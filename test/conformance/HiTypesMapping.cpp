@@ -105,7 +105,7 @@ TEST(HiTypesConformance, HiXsAloneNeedALength) {
   auto body = [](Array c, Tup x) { return std::pair(c + element(x, 0), Nothing()); };
   EXPECT_HJX_ERROR(scan(body, array(0), t),
                    "scan: must provide `length`: none of the xs is an array, whose leading axis would say it, xs is tup{i32[3],i32[3]}\n"
-                   "  help: pass {.length = n}");
+                   "  help: pass it after the xs: scan(f, init, xs, {.length = n})");
   EXPECT_CLOSE(scan(body, array(0), t, {.length = 3}).first, array(3));
 }
 

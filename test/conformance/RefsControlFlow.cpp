@@ -132,13 +132,13 @@ TEST(RefsControlFlow, CellsStandForTheStateOfAFunctionOfValues) {
     return std::pair(freeze(a), freeze(b));
   };
   auto values = [](Array x, Array y) { return std::pair(sin(x) + y[1], y.at(0).add(2 * x)); };
-  Array x = array(0.3), y = array({0.5, -1.0}, float64);
+  Array x = array(0.3, float64), y = array({0.5, -1.0}, float64);
   eagerAndJit(step, [&](const auto &f) {
     EXPECT_CLOSE(f(x, y).first, values(x, y).first, 1e-12);
     EXPECT_CLOSE(f(x, y).second, values(x, y).second, 1e-12);
     // With and without a tangent of an argument.
     for (double yDot : {0.0, 1.0}) {
-      auto dots = std::tuple(array(1.0), yDot * ones_like(y));
+      auto dots = std::tuple(array(1.0, float64), yDot * ones_like(y));
       auto got = jvp(f, std::tuple(x, y), dots).second, expected = jvp(values, std::tuple(x, y), dots).second;
       EXPECT_CLOSE(got.first, expected.first, 1e-12);
       EXPECT_CLOSE(got.second, expected.second, 1e-12);

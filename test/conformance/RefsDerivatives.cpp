@@ -44,7 +44,7 @@ TEST(RefsGrad, JitMayStandAnywhere) {
       return freeze(r);
     };
   };
-  Array x = array(2.0), expected = 2 * cos(x);
+  Array x = array(2.0, float64), expected = 2 * cos(x);
   eagerAndJit(grad(whole(update)), [&](const auto &g) { EXPECT_CLOSE(g(x), expected, 1e-12); });
   eagerAndJit(grad(whole(jit(update))), [&](const auto &g) { EXPECT_CLOSE(g(x), expected, 1e-12); });
   eagerAndJit(grad(jit(whole(update))), [&](const auto &g) { EXPECT_CLOSE(g(x), expected, 1e-12); });
@@ -77,7 +77,7 @@ TEST(RefsGrad, LoopsOverRefs) {
 TEST(RefsGrad, ReadOnlyRefsAmongConstants) {
   // Refs from outside and values as constants of a call and of a loop, in mixed order.
   Array x = linspace(0.2, 0.8, 3, float64);
-  Ref scale = new_ref(array(0.5)), table = new_ref(array({1.0, -2.0, 0.7}, float64));
+  Ref scale = new_ref(array(0.5, float64)), table = new_ref(array({1.0, -2.0, 0.7}, float64));
   auto call = [=](Array x) {
     auto f = jit([](Ref scale, Array x, Ref table, Array y) { return sum(sin(x * scale.get()) * table.get() * y * y); });
     return f(scale, x, table, cos(x));
@@ -92,7 +92,7 @@ TEST(RefsGrad, ReadOnlyRefsAmongConstants) {
   checkGradients(jit(call), x);
   checkGradients(loop, x);
   checkGradients(jit(loop), x);
-  EXPECT_CLOSE(scale.get(), array(0.5));
+  EXPECT_CLOSE(scale.get(), array(0.5, float64));
   EXPECT_CLOSE(table.get(), array({1.0, -2.0, 0.7}, float64));
 }
 
@@ -230,16 +230,16 @@ TEST(RefsVjp, ValuesRefsAndUnwantedGradientsOfALoopInAllCombinations) {
         auto pullBack = vjp(f, w, init, xs).second;
         withKind(kind[0], wBar, [&](auto a) {
           withKind(kind[1], initBar, [&](auto b) {
-            withKind(kind[2], xsBar, [&](auto c) { result = pullBack.with_refs(a, b, c)(array(1.0)); });
+            withKind(kind[2], xsBar, [&](auto c) { result = pullBack.with_refs(a, b, c)(array(1.0, float64)); });
           });
         });
         auto or0 = [](const Array &a, const Array &like) { return a.has_value() ? a : zeros_like(like); };
         return std::tuple(or0(std::get<0>(result), w), or0(std::get<1>(result), init), or0(std::get<2>(result), xs));
       };
-      Array w = array(0.7), init = array(-0.4), xs = linspace(0.1, 0.5, 3, float64);
-      auto expected = vjp(f, w, init, xs).second(array(1.0));
+      Array w = array(0.7, float64), init = array(-0.4, float64), xs = linspace(0.1, 0.5, 3, float64);
+      auto expected = vjp(f, w, init, xs).second(array(1.0, float64));
       eagerAndJit(pull, [&](const auto &pull) {
-        Ref wBar = new_ref(array(0.0)), initBar = new_ref(array(0.0)), xsBar = new_ref(zeros_like(xs));
+        Ref wBar = new_ref(array(0.0, float64)), initBar = new_ref(array(0.0, float64)), xsBar = new_ref(zeros_like(xs));
         auto got = pull(w, init, xs, wBar, initBar, xsBar);
         auto check = [&](int kind, Array value, Ref ref, Array expected) {
           EXPECT_CLOSE(value, kind == 0 ? expected : zeros_like(expected), 1e-12);
@@ -297,12 +297,12 @@ TEST(RefsVjp, UnwantedGradientsAreNotComputed) {
 TEST(RefsVjp, GradientsThroughCheckpointIntoRefs) {
   auto f = [](Array x, Ref bar) {
     auto g = checkpoint([](Array x) { return sin(sin(x)); });
-    vjp(g, x).second.with_refs(bar)(array(1.0));
-    vjp(g, x).second.with_refs(bar)(array(1.0));
+    vjp(g, x).second.with_refs(bar)(array(1.0, float64));
+    vjp(g, x).second.with_refs(bar)(array(1.0, float64));
   };
   eagerAndJit(f, [](const auto &f) {
-    Array x = array(1.0);
-    Ref bar = new_ref(array(0.0));
+    Array x = array(1.0, float64);
+    Ref bar = new_ref(array(0.0, float64));
     f(x, bar);
     EXPECT_CLOSE(bar.get(), 2 * cos(sin(x)) * cos(x), 1e-12);
   });

@@ -18,6 +18,9 @@ TEST(FrontendArray, FromNestedBraces) {
   EXPECT_EQ(array({1, 2.5}).dtype(), float32);
   EXPECT_EQ(array({1, 2}, float64).dtype(), float64);
   EXPECT_EQ(array({{{1}, {2}}}).shape(), Shape({1, 2, 1}));
+  EXPECT_EQ(array(1.5).dtype(), float32) << "a scalar as in braces";
+  EXPECT_FALSE(array(1.5).weak_type());
+  EXPECT_EQ(array(1.5, float64).dtype(), float64);
   EXPECT_HJX_ERROR(array({{1, 2}, {3}}), "array: expected 2 entries in every list at depth 1, got 1\n"
                                          "  help: give every row the same length");
   EXPECT_HJX_ERROR(array({300}, uint8), "array: expected a number that uint8 can hold, got 300\n"

@@ -119,7 +119,7 @@ TEST(FrontendHiTransforms, VmapTakesSpecs) {
                    "vmap: expected hjx::none or a mapping spec in in_axes, got the axis 0 for the non-array type q8[4,2,3]\n"
                    "  help: give the spec that the author of the type defines, such as a string; hjx::AxisSpec(0) if it is a number");
   EXPECT_HJX_ERROR(vmap([](QArray q) { return dequantize(q); }, {"leading"})(q),
-                   "vmap: expected axis_size, since none of the mapped arguments is an array\n  help: pass hjx::AxisSize{n} after out_axes");
+                   "vmap: expected axis_size, since none of the mapped arguments is an array\n  help: pass it after out_axes: vmap(f, in_axes, out_axes, hjx::AxisSize{n})");
 }
 
 TEST(FrontendHiTransforms, TuplesAreMappedByElement) {

@@ -122,7 +122,7 @@ TEST(FrontendHiTypes, ScanSlicesAndStacksThem) {
   EXPECT_EQ(to_string(ys.type()), "q8[4,2,3]");
   EXPECT_HJX_ERROR(scan(body, array(0.0f), stacked),
                    "scan: must provide `length`: none of the xs is an array, whose leading axis would say it, xs is q8[4,2,3]\n"
-                   "  help: pass {.length = n}");
+                   "  help: pass it after the xs: scan(f, init, xs, {.length = n})");
 }
 
 TEST(FrontendHiTypes, ZeroScalesQuantizeToZero) {

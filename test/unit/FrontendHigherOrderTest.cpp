@@ -44,16 +44,16 @@ TEST(FrontendHigherOrder, ThirdDerivativeOfElementwise) {
   auto f = [](Array x) { return exp(sin(x)) * x; };
   auto second = grad(grad(f));
   for (double at : {-0.7, 0.0, 1.3})
-    EXPECT_CLOSE(grad(second)(array(at)), slopes(second, array(at)), 1e-7);
+    EXPECT_CLOSE(grad(second)(array(at, float64)), slopes(second, array(at, float64)), 1e-7);
 }
 
 TEST(FrontendHigherOrder, ThirdDerivativeOfScan) {
   // Along one direction, by forward over reverse over reverse, and by three times reverse.
   auto along = [](Array t) { return recurrence(x3 + t * array({1.0, 0.5, -2.0}, float64)); };
   auto second = grad(grad(along));
-  Array zero = array(0.0), expected = slopes(second, zero);
+  Array zero = array(0.0, float64), expected = slopes(second, zero);
   EXPECT_CLOSE(grad(second)(zero), expected, 1e-6);
-  EXPECT_CLOSE(jvp(second, zero, array(1.0)).second, expected, 1e-6);
+  EXPECT_CLOSE(jvp(second, zero, array(1.0, float64)).second, expected, 1e-6);
 }
 
 TEST(FrontendHigherOrder, ThirdDerivativeOfBoundedWhile) {
@@ -61,7 +61,7 @@ TEST(FrontendHigherOrder, ThirdDerivativeOfBoundedWhile) {
     return while_loop([](Array c) { return c < 10; }, [](Array c) { return c * c; }, x, 5);
   };
   // 2 -> 4 -> 16 is x^4.
-  EXPECT_CLOSE(grad(grad(grad(f)))(array(2.0)), array(48.0), 1e-9);
+  EXPECT_CLOSE(grad(grad(grad(f)))(array(2.0, float64)), array(48.0, float64), 1e-9);
 }
 
 TEST(FrontendHigherOrder, GradOfVmapOfScan) {
@@ -120,7 +120,7 @@ TEST(FrontendHigherOrder, CheckpointInsideScan) {
     auto mapped = [&](Array rows) { return sum(vmap(f)(rows)); };
     EXPECT_CLOSE(grad(mapped)(x23), slopes(mapped, x23), 1e-7);
     auto second = [&](Array t) { return grad([&](Array t) { return f(x3 + t); })(t); };
-    EXPECT_CLOSE(grad(second)(array(0.0)), slopes(second, array(0.0)), 1e-6);
+    EXPECT_CLOSE(grad(second)(array(0.0, float64)), slopes(second, array(0.0, float64)), 1e-6);
   }
 }
 
@@ -132,5 +132,5 @@ TEST(FrontendHigherOrder, ScanOfGradOfScan) {
     };
     return recurrence(scan(step, x3, Nothing(), {.length = 3}).first);
   };
-  EXPECT_CLOSE(grad(descend)(array(0.05)), slopes(descend, array(0.05)), 1e-7);
+  EXPECT_CLOSE(grad(descend)(array(0.05, float64)), slopes(descend, array(0.05, float64)), 1e-7);
 }

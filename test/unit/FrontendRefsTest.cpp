@@ -218,9 +218,9 @@ TEST(FrontendRefs, GradOfInternalRefs) {
     r.set(r.get() + r.get());
     return freeze(r);
   };
-  EXPECT_CLOSE(grad(doubled)(array(1.0)), array(2.0));
-  EXPECT_CLOSE(grad(jit(doubled))(array(1.0)), array(2.0));
-  EXPECT_CLOSE(jit(grad(doubled))(array(1.0)), array(2.0));
+  EXPECT_CLOSE(grad(doubled)(array(1.0, float64)), array(2.0, float64));
+  EXPECT_CLOSE(grad(jit(doubled))(array(1.0, float64)), array(2.0, float64));
+  EXPECT_CLOSE(jit(grad(doubled))(array(1.0, float64)), array(2.0, float64));
 
   auto overwritten = [](Array x) {
     Ref r = new_ref(x);
@@ -231,7 +231,7 @@ TEST(FrontendRefs, GradOfInternalRefs) {
 
   // A loop over cells, against the same with a carry.
   auto cells = [](Array xs) {
-    Ref state = new_ref(array(0.5)), seen = new_ref(zeros_like(xs));
+    Ref state = new_ref(array(0.5, float64)), seen = new_ref(zeros_like(xs));
     foreach([&](Array i, Array x) {
       state.set(sin(state.get() * x) + x);
       seen[i] += state.get();
@@ -242,7 +242,7 @@ TEST(FrontendRefs, GradOfInternalRefs) {
     auto [last, seen] = scan([](Array c, Array x) {
       Array next = sin(c * x) + x;
       return std::pair(next, next);
-    }, array(0.5), xs);
+    }, array(0.5, float64), xs);
     return last + sum(square(seen));
   };
   EXPECT_CLOSE(cells(x3), carried(x3), 1e-12);
@@ -261,16 +261,16 @@ TEST(FrontendRefs, PlumbingRunsOnceInOrder) {
     auto [y, none] = scan([&](Array c, Nothing) {
       count.add(1);
       return std::pair(c * x * count.get(), Nothing());
-    }, array(1.0), Nothing(), {.length = 3});
+    }, array(1.0, float64), Nothing(), {.length = 3});
     return y;
   };
-  EXPECT_CLOSE(grad(f)(array(2.0)), array(72.0)); // d/dx 6 x^3
-  EXPECT_CLOSE(count.get(), array(3.0));
+  EXPECT_CLOSE(grad(f)(array(2.0, float64)), array(72.0, float64)); // d/dx 6 x^3
+  EXPECT_CLOSE(count.get(), array(3.0, float64));
   count.set(0);
-  EXPECT_CLOSE(jit(grad(checkpoint(f)))(array(2.0)), array(72.0));
-  EXPECT_CLOSE(count.get(), array(3.0));
-  EXPECT_CLOSE(jvp(f, array(2.0), array(1.0)).second, array(4.0 * 5 * 6 * 12));
-  EXPECT_CLOSE(count.get(), array(6.0));
+  EXPECT_CLOSE(jit(grad(checkpoint(f)))(array(2.0, float64)), array(72.0, float64));
+  EXPECT_CLOSE(count.get(), array(3.0, float64));
+  EXPECT_CLOSE(jvp(f, array(2.0, float64), array(1.0, float64)).second, array(4.0 * 5 * 6 * 12, float64));
+  EXPECT_CLOSE(count.get(), array(6.0, float64));
 }
 
 TEST(FrontendRefs, StashOfGradients) {
@@ -280,31 +280,47 @@ TEST(FrontendRefs, StashOfGradients) {
                             r.set(g);
                             return std::pair(g, Array());
                           });
-  Ref kept = new_ref(array(0.0));
+  Ref kept = new_ref(array(0.0, float64));
   auto f = [&](Array x) { return sin(stash(sin(x), kept)); };
-  EXPECT_CLOSE(grad(f)(array(1.0)), cos(sin(array(1.0))) * cos(array(1.0)), 1e-12);
-  EXPECT_CLOSE(kept.get(), cos(sin(array(1.0))), 1e-12);
+  EXPECT_CLOSE(grad(f)(array(1.0, float64)), cos(sin(array(1.0, float64))) * cos(array(1.0, float64)), 1e-12);
+  EXPECT_CLOSE(kept.get(), cos(sin(array(1.0, float64))), 1e-12);
   kept.set(0);
-  jit(grad(checkpoint(f)))(array(1.0));
-  EXPECT_CLOSE(kept.get(), cos(sin(array(1.0))), 1e-12);
+  jit(grad(checkpoint(f)))(array(1.0, float64));
+  EXPECT_CLOSE(kept.get(), cos(sin(array(1.0, float64))), 1e-12);
   // In a loop the cotangent nearest the input comes last.
   Array slope = grad([&](Array x) {
     return scan([&](Array c, Nothing) { return std::pair(sin(stash(c, kept)), Nothing()); }, x, Nothing(), {.length = 3}).first;
-  })(array(1.0));
+  })(array(1.0, float64));
   EXPECT_CLOSE(kept.get(), slope, 1e-12);
 }
 
 TEST(FrontendRefs, JvpOfRefs) {
-  Ref x = new_ref(array(2.0)), dot = new_ref(array(1.0));
+  Ref x = new_ref(array(2.0, float64)), dot = new_ref(array(1.0, float64));
   auto [y, yDot] = jvp([](Ref r) {
     r.set(sin(r.get()));
     return square(r.get());
   }, x, dot);
-  Array s = sin(array(2.0)), c = cos(array(2.0));
+  Array s = sin(array(2.0, float64)), c = cos(array(2.0, float64));
   EXPECT_CLOSE(y, s * s, 1e-12);
   EXPECT_CLOSE(yDot, 2 * s * c, 1e-12);
   EXPECT_CLOSE(x.get(), s, 1e-12);
   EXPECT_CLOSE(dot.get(), c, 1e-12);
+}
+
+TEST(FrontendRefs, PartsStandInExpressions) {
+  Ref r = new_ref(array({1.0, 2.0, 3.0}));
+  EXPECT_CLOSE(ones({}) + r[1], array(3.0f));
+  EXPECT_CLOSE(r[0] * 2, array(2.0f));
+  EXPECT_CLOSE(-r[{Slice(0, 2)}], array({-1.0, -2.0}));
+  EXPECT_CLOSE(sin(r[2]), sin(array(3.0f)));
+  r[1] *= 4;
+  r[2] /= r[1];
+  r[0] = r[1] + r[0];
+  r[1] -= r[0];
+  EXPECT_CLOSE(r.get(), array({9.0, -1.0, 0.375}));
+  EXPECT_EQ(to_string(new_ref(array({1, 2}))), "Ref([1 2])");
+  jit([](Ref r) { EXPECT_EQ(to_string(r), "Traced<ref{f32[3]}>"); })(r);
+  EXPECT_EQ(to_string(Ref()), "Ref()");
 }
 
 //===----------------------------------------------------------------------===//
@@ -318,18 +334,18 @@ TEST(FrontendRefs, GradientOfARefArgument) {
   };
   auto run = [&](Ref x, Ref bar) {
     auto [y, pullBack] = vjp(f, x);
-    pullBack.with_refs(bar)(array(1.0));
+    pullBack.with_refs(bar)(1.0);
     return y;
   };
-  Array expected = 2 * sin(array(2.0)) * cos(array(2.0));
-  Ref x = new_ref(array(2.0)), bar = new_ref(array(100.0));
+  Array expected = 2 * sin(array(2.0, float64)) * cos(array(2.0, float64));
+  Ref x = new_ref(array(2.0, float64)), bar = new_ref(array(100.0, float64));
   run(x, bar);
   EXPECT_CLOSE(bar.get(), 100 + expected, 1e-12);
-  EXPECT_CLOSE(x.get(), sin(array(2.0)), 1e-12);
-  Ref x2 = new_ref(array(2.0)), bar2 = new_ref(array(0.0));
+  EXPECT_CLOSE(x.get(), sin(array(2.0, float64)), 1e-12);
+  Ref x2 = new_ref(array(2.0, float64)), bar2 = new_ref(array(0.0, float64));
   jit(run)(x2, bar2);
   EXPECT_CLOSE(bar2.get(), expected, 1e-12);
-  EXPECT_CLOSE(x2.get(), sin(array(2.0)), 1e-12);
+  EXPECT_CLOSE(x2.get(), sin(array(2.0, float64)), 1e-12);
 }
 
 TEST(FrontendRefs, SparseGradients) {
@@ -362,15 +378,15 @@ TEST(FrontendRefs, KindsOfGradientsThroughScan) {
     auto f = [&](Array w, Array v, Array xs, Array ys) {
       return scan([&](Array c, const std::pair<Array, Array> &s) {
         return std::pair(sin(c * w + s.first * v) + s.second, Nothing());
-      }, array(0.5), std::pair(xs, ys), {.reverse = reverse}).first;
+      }, array(0.5, float64), std::pair(xs, ys), {.reverse = reverse}).first;
     };
-    Array w = array(0.7), v = array(-0.4), ys = 2 * x3;
-    auto expected = vjp([&](Array w, Array v, Array xs) { return f(w, v, xs, ys); }, w, v, x3).second(array(1.0));
+    Array w = array(0.7, float64), v = array(-0.4, float64), ys = 2 * x3;
+    auto expected = vjp([&](Array w, Array v, Array xs) { return f(w, v, xs, ys); }, w, v, x3).second(array(1.0, float64));
     auto run = [&](Ref wBar, Ref xsBar) {
       auto pullBack = vjp([&](Array w, Array v, Array xs) { return f(w, v, xs, ys); }, w, v, x3).second;
-      return std::get<1>(pullBack.with_refs(wBar, grad_value, xsBar)(array(1.0)));
+      return std::get<1>(pullBack.with_refs(wBar, grad_value, xsBar)(array(1.0, float64)));
     };
-    Ref wBar = new_ref(array(0.0)), xsBar = new_ref(zeros_like(x3));
+    Ref wBar = new_ref(array(0.0, float64)), xsBar = new_ref(zeros_like(x3));
     EXPECT_CLOSE(run(wBar, xsBar), std::get<1>(expected), 1e-12);
     EXPECT_CLOSE(wBar.get(), std::get<0>(expected), 1e-12);
     EXPECT_CLOSE(xsBar.get(), std::get<2>(expected), 1e-12);
@@ -474,13 +490,13 @@ TEST(FrontendRefs, WritesThatCannotBe) {
     r.add(1);
     return x;
   })(array({1.0, 2.0})),
-                   "vmap: the ref_add at " HERE " writes a ref that all elements of the batch share, in a function that is mapped\n"
+                   "vmap: the add at " HERE " writes a ref that all elements of the batch share, in a function that is mapped\n"
                    "  help: move the ref to be an argument that is mapped, or write it outside");
   EXPECT_HJX_ERROR(grad([&](Array x) {
     r.set(x);
     return x;
   })(array(1.0f)),
-                   "grad: the ref_swap at " HERE " writes a value that has a tangent into a ref that has none: expected a ref made "
+                   "grad: the set at " HERE " writes a value that has a tangent into a ref that has none: expected a ref made "
                    "inside the differentiated function, or one that is differentiated itself\n"
                    "  help: to write the value alone, apply hjx.stop_gradient to it");
 }
@@ -510,4 +526,20 @@ TEST(FrontendRefs, TreesOfRefs) {
   EXPECT_HJX_ERROR(pullBack.with_refs(std::vector<Ref>{bars[1], bars[0], bars[2]}, dont_want)(array(1.0f)),
                    "vjp: expected a ref{f32[2,3]} for the gradient of argument 0[0], got ref{f32[3]}\n"
                    "  help: make one for with_refs: hjx::new_ref(hjx::zeros_like(x))");
+}
+
+TEST(FrontendRefs, ErrorsSayWhatToDo) {
+  EXPECT_HJX_ERROR(Ref().get(), "get: expected a ref, got one without value (default-constructed)\n  help: make one: hjx::new_ref(x)");
+  EXPECT_HJX_ERROR(Ref().type(), "type: expected a ref, got one without value (default-constructed)\n  help: make one: hjx::new_ref(x)");
+  Ref leak;
+  jit([&](Array x) {
+    leak = new_ref(x);
+    return x;
+  })(ones({3}));
+  try {
+    leak.add(1);
+    FAIL();
+  } catch (const Error &error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("help: return what it holds, ref.get(), from that function"));
+  }
 }

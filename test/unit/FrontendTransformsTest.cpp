@@ -70,17 +70,17 @@ TEST(FrontendTransforms, AuxiliaryResultsHaveOuterDerivatives) {
     auto f = [&](Array y) { return std::pair(y * y, sin(x) * y); };
     return value_and_grad(f, has_aux)(x).first.second;
   };
-  Array x = array(0.7);
+  Array x = array(0.7, float64);
   EXPECT_CLOSE(grad(aux)(x), cos(x) * x + sin(x), 1e-12);
-  EXPECT_CLOSE(jvp(aux, x, array(2.0)).second, 2 * (cos(x) * x + sin(x)), 1e-12);
+  EXPECT_CLOSE(jvp(aux, x, array(2.0, float64)).second, 2 * (cos(x) * x + sin(x)), 1e-12);
   // What serves them alone need not have a derivative.
   auto counted = [](Array x) {
     Array n = while_loop([](Array y) { return y < 10; }, [](Array y) { return y * 2; }, x);
     return std::pair(x * x, n);
   };
-  auto [value, gradient] = value_and_grad(counted, has_aux)(array(3.0));
-  EXPECT_CLOSE(value.second, array(12.0));
-  EXPECT_CLOSE(gradient, array(6.0));
+  auto [value, gradient] = value_and_grad(counted, has_aux)(array(3.0, float64));
+  EXPECT_CLOSE(value.second, array(12.0, float64));
+  EXPECT_CLOSE(gradient, array(6.0, float64));
 }
 
 TEST(FrontendTransforms, ForwardAndBackwardAgree) {
@@ -96,6 +96,51 @@ TEST(FrontendTransforms, ForwardAndBackwardAgree) {
   EXPECT_CLOSE(sum(x_bar * x_dot) + sum(y_bar * y_dot), sum(bar * dot.first));
   auto [same2, push] = linearize(f, x, y);
   EXPECT_CLOSE(push(x_dot, y_dot).first, dot.first);
+}
+
+TEST(FrontendTransforms, OneArgumentThatIsAPair) {
+  using P = std::pair<Array, Array>;
+  auto f = [](P p) { return p.first * p.second; };
+  P p(array(2.0), array(3.0)), dot(array(1.0), array(0.5));
+  EXPECT_CLOSE(jvp(f, p, dot).second, array(4.0));
+  EXPECT_CLOSE(jvp(f, std::tuple<P>(p), std::tuple<P>(dot)).second, array(4.0));
+  EXPECT_CLOSE(jvp([](auto p) { return p.first * p.second; }, p, dot).second, array(4.0));
+  std::tuple<P> bars = vjp(f, p).second(array(1.0));
+  EXPECT_CLOSE(std::get<0>(bars).first, array(3.0));
+  auto fwd = [](P p) { return std::pair(p.first * p.second, p); };
+  auto itself = custom_vjp(f, fwd, [](P p, Array bar) { return P(p.second * bar, p.first * bar); });
+  auto inTuple = custom_vjp(f, fwd, [](P p, Array bar) { return std::tuple<P>(P(p.second * bar, p.first * bar)); });
+  auto rule = custom_jvp(f, [](std::tuple<P> x, std::tuple<P> dot) {
+    auto [p] = x;
+    auto [d] = dot;
+    return std::pair(p.first * p.second, p.first * d.second + p.second * d.first);
+  });
+  EXPECT_CLOSE(grad([&](Array x) { return itself(P(x, x)); })(3.0), Array(6.0));
+  EXPECT_CLOSE(grad([&](Array x) { return inTuple(P(x, x)); })(3.0), Array(6.0));
+  EXPECT_CLOSE(grad([&](Array x) { return rule(P(x, x)); })(3.0), Array(6.0));
+}
+
+TEST(FrontendTransforms, NumbersAreTangentsAndCotangents) {
+  auto f = [](Array x, Array y) { return std::pair(x * y, x); };
+  EXPECT_CLOSE(jvp([](Array x) { return x * x; }, 2.0, 1.0).second, Array(4.0));
+  EXPECT_CLOSE(jvp(f, std::pair(2.0, 3.0), std::pair(1.0, 0)).second.first, Array(3.0));
+  Array half = array(2.0, bfloat16), y = array(3.0f);
+  auto [value, pull] = vjp(f, half, y);
+  auto [halfBar, yBar] = pull(std::pair(1.0, 2));
+  EXPECT_CLOSE(halfBar, array(5.0, bfloat16));
+  EXPECT_CLOSE(yBar, array(2.0f));
+  Ref sum = new_ref(array(10.0f));
+  pull.with_refs(dont_want, sum)(std::pair(1.0, Array()));
+  EXPECT_CLOSE(sum.get(), array(12.0f));
+  auto identity = custom_vjp([](Array x) { return x; }, [](Array x) { return std::pair(x, x); }, [](Array, Array) { return 7.0; });
+  EXPECT_CLOSE(grad(identity)(array(1.0f)), array(7.0f));
+}
+
+TEST(FrontendTransforms, AnyNumberOfArguments) {
+  auto product = [](Array a, Array b, Array c, Array d, Array e) { return a * b * c * d * e; };
+  EXPECT_CLOSE(std::get<4>(vjp(product, 1.0, 2.0, 3.0, 4.0, 5.0).second(1.0)), Array(24.0));
+  EXPECT_CLOSE(linearize(product, 1.0, 2.0, 3.0, 4.0, 5.0).second(0, 0, 1, 0, 1.0), Array(64.0));
+  EXPECT_CLOSE(linearize([](Array a, Array b, Array c) { return a * b * c; }, 1.0, 2.0, 3.0).second(1, 0, 0), Array(6.0));
 }
 
 TEST(FrontendTransforms, IntegersHaveNoTangent) {

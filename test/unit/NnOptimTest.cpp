@@ -115,12 +115,12 @@ TEST(Nn, SixteenBitValuesAreSummedInFloat32) {
 
 /// One parameter, gradients one after the other.
 static std::vector<double> runAdamW(double parameter, const std::vector<double> &grads) {
-  Array p = array(parameter);
+  Array p = array(parameter, float64);
   optim::AdamWOptions options{.weight_decay = 0.01};
   auto state = optim::adamw_init(p);
   std::vector<double> values;
   for (double grad : grads) {
-    auto [update, next] = optim::adamw(array(grad), state, p, array(1e-3), options);
+    auto [update, next] = optim::adamw(array(grad, float64), state, p, array(1e-3, float64), options);
     p = optim::apply_updates(p, update);
     state = next;
     values.push_back(p.item<double>());

@@ -268,6 +268,20 @@ TEST(TypesQuantized, CarriedStackedAndChosen) {
     EXPECT_CLOSE(dequantize(jit(choose)(array(which), a, b)), dequantize(which ? a : b), 0);
 }
 
+TEST(TypesQuantized, LoopsGetTheirLengthAsAnOption) {
+  Quantized q = quantize(noise({3, 4}));
+  auto rowSum = [](Quantized row) { return sum(dequantize(row)); };
+  Array expected = sum(dequantize(q), 1);
+  EXPECT_CLOSE(hjx::map(rowSum, q, {.length = 3}), expected, 1e-6);
+  EXPECT_CLOSE(foreach(rowSum, q, {.length = 3}), expected, 1e-6);
+  Ref first = new_ref(zeros({}));
+  foreach([&](Quantized row) { first.set(rowSum(row)); }, q, {.reverse = true, .length = 3});
+  EXPECT_CLOSE(first.get(), expected[0], 1e-6);
+  EXPECT_HJX_ERROR(foreach(rowSum, q),
+                   "foreach: must provide `length`: none of the xs is an array, whose leading axis would say it, xs[0] is "
+                   "quantized{\"int8\",[3,4],[3,1]}\n  help: pass it after the xs: foreach(f, xs, {.length = n})");
+}
+
 //===----------------------------------------------------------------------===//
 // Errors
 //===----------------------------------------------------------------------===//
@@ -293,6 +307,14 @@ TEST(TypesQuantized, ErrorsSayExpectedGotAndARemedy) {
   EXPECT_HJX_ERROR(vmap(inner, {AxisSpec(1)}, 0, AxisSize{3})(q),
                    "vmap: expected 3 scales along the mapped axis 1 of quantized{\"int8\",[2,3],[2,1]}, got 1\n"
                    "  help: each element of a mapped array has scales of its own: quantize along another axis");
+  EXPECT_HJX_ERROR(vmap(inner, {AxisSpec(0)}, 0, AxisSize{3})(q),
+                   "vmap: expected the size 2 of the mapped axis 0 of quantized{\"int8\",[2,3],[2,1]}, got 3\n"
+                   "  help: pass {.length = 2} to scan, hjx::AxisSize{2} to vmap");
+  EXPECT_HJX_ERROR(vmap([](Array x) { return quantize(x); })(noise({2, 3, 4})),
+                   "vmap: expected hjx::none or a mapping spec in out_axes, got the axis 0 for the non-array type quantized{\"int8\",[3,4],[3,1]}\n"
+                   "  help: pass hjx::infer, which maps it at its leading axis, or the spec that the author of the type defines");
+  EXPECT_HJX_ERROR(get(tuple({q}), 0), "as: expected an array, got the non-array type quantized{\"int8\",[2,3],[2,1]}\n"
+                                       "  help: name its class: value.as<T>(), or get<T>(tuple, i) of a tuple");
   EXPECT_HJX_ERROR(vmap(inner, {AxisSpec("rows")}, 0, AxisSize{2})(q),
                    "vmap: expected an axis below 2 as the mapping spec of quantized{\"int8\",[2,3],[2,1]}, got \"rows\"\n"
                    "  help: say hjx::AxisSpec(0) for the first");
