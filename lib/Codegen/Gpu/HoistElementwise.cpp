@@ -37,7 +37,7 @@ private:
         endsOne = true;
         for (Operation *user : input.getUsers())
           if (user != op)
-            position = later(position, user);
+            position = later(position, block.findAncestorOpInBlock(*user));
       }
     if (!endsOne)
       return;
@@ -66,7 +66,8 @@ private:
     return type && type == op->getResult(0).getType() && (input.getDefiningOp() || isDonated(input)) &&
            input.getParentBlock() == &block &&
            llvm::all_of(input.getUsers(), [&](Operation *user) {
-             return user->getBlock() == &block && (user == op || user->isBeforeInBlock(op));
+             Operation *here = block.findAncestorOpInBlock(*user); // Weights are used in loops, too.
+             return here && (here == op || here->isBeforeInBlock(op));
            });
   }
 
