@@ -275,7 +275,7 @@ static FailureOr<int64_t> arrayAxis(Type type, Attribute spec, int64_t rank, Emi
   if (!axis || axis.getInt() < 0 || axis.getInt() >= rank) {
     auto diagnostic = emitError() << "expected an axis of " << type << " as mapping, got ";
     spec ? diagnostic << spec : diagnostic << "nothing";
-    return failure();
+    return diagnostic << "; give an axis that it has, or none for a value that all elements share";
   }
   return axis.getInt();
 }

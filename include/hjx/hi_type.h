@@ -41,7 +41,8 @@
 //   linearize(x..) -> pair(y, residuals);    linearized(residuals, x_dot..) -> y_dot
 //   vjp_forward(x..) -> pair(y, residuals);  vjp_backward(residuals, y_bar..) -> x_bar, or a tuple
 //                                            or vjp_backward_into(residuals, y_bar.., Accum<X>..)
-//   transpose(x.., y_bar..) -> x_bar, or a tuple; for operands that are linear, x is absent
+//   transpose(x.., y_bar..) -> x_bar, or a tuple; for operands that are linear, x is absent. Enough where
+//                              one operand may have a tangent: then y_dot is the primitive of x_dot
 // vmap: without a rule the primitive stays itself, with results mapped at their leading axes.
 //   batch(const Mapped &, x..) -> pair(y, AxisSpec), or a vector of specs for several results
 //   batch_axes(const Mapped &) -> AxisSpec, or such a vector: it stays itself, with results mapped so
@@ -170,7 +171,7 @@ private:
 // Calls
 //===----------------------------------------------------------------------===//
 
-/// Calls a primitive on trees of values. The line to blame, a Where, may come first.
+/// Calls a primitive on trees of values. The line to blame, a Where, may come first; else it is that of the call.
 ///
 /// Errors: hjx::Error with what `infer` says of bad operands.
 template <typename P, typename... Args>
@@ -183,20 +184,19 @@ auto call_primitive(const P &primitive, Where where, const Args &...args) {
   size_t next = 0;
   return detail::fromLeaves<typename Traits::Result>(results, next);
 }
-template <typename P, typename First, typename... Args>
-  requires(!std::is_same_v<First, Where>)
-auto call_primitive(const P &primitive, const First &first, const Args &...args) {
-  return call_primitive<P>(primitive, Where(), first, args...);
+template <typename P, typename... Args>
+auto call_primitive(const P &primitive, const detail::FirstOperand<std::type_identity_t<P>> &first, const Args &...args) {
+  return call_primitive<P>(primitive, first.where, first.value, args...);
 }
 template <typename P, typename... Args>
   requires std::is_empty_v<P>
 auto call_primitive(Where where, const Args &...args) {
   return call_primitive<P>(P(), where, args...);
 }
-template <typename P, typename First, typename... Args>
-  requires(std::is_empty_v<P> && !std::is_same_v<First, Where> && !std::is_same_v<First, P>)
-auto call_primitive(const First &first, const Args &...args) {
-  return call_primitive<P>(P(), Where(), first, args...);
+template <typename P, typename... Args>
+  requires std::is_empty_v<P>
+auto call_primitive(const detail::FirstOperand<P> &first, const Args &...args) {
+  return call_primitive<P>(P(), first.where, first.value, args...);
 }
 
 } // namespace hjx
@@ -205,11 +205,12 @@ auto call_primitive(const First &first, const Args &...args) {
 // Registration
 //===----------------------------------------------------------------------===//
 
-/// The parameters of a type or a primitive, fields of the class (at most 27). Stands in the class.
+/// The parameters of a type or a primitive: all fields of the class (at most 27). Stands in the class.
 ///
 /// Of a type: shapes, types, strings and integers; a vector of types last. Of a primitive, also
 /// bools and floats.
 #define HJX_PARAMS(...)                                                                                      \
+  static constexpr size_t hjxNumParams = ::hjx::detail::countNames(#__VA_ARGS__);                             \
   template <typename HjxVisit>                                                                               \
   void hjxVisitParams(HjxVisit &&hjxVisit) {                                                                 \
     auto &hjxTree = *this;                                                                                   \

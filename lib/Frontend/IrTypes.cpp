@@ -59,29 +59,29 @@ RankedTensorType arrayTypeOf(const Aval &aval, MLIRContext *context) {
   return RankedTensorType::get(aval.shape.vec(), elementTypeOf(aval.dtype, context));
 }
 
-static Attribute paramOf(const TypeParam &param, MLIRContext *context) {
+static Attribute paramOf(const TypeParam &param, MLIRContext *context, Where where) {
   if (const hjx::Type *type = param.type())
-    return TypeAttr::get(typeOf(*type, context));
+    return TypeAttr::get(typeOf(*type, context, where));
   if (const std::string *text = param.text())
     return StringAttr::get(context, *text);
   return DenseI64ArrayAttr::get(context, param.shape()->vec());
 }
 
-mlir::Type typeOf(const Aval &aval, MLIRContext *context) {
+mlir::Type typeOf(const Aval &aval, MLIRContext *context, Where where) {
   mlir::Type type;
   if (aval.hi) {
-    checkOneClass("hi-type", aval.hi->name, Where());
+    checkOneClass("hi-type", aval.hi->name, where);
     const ir::HiTypeDef *def = ir::HiRegistry::get().findType(aval.hi->name);
     if (!def)
-      fail(Where(), aval.hi->name, "expected a registered hi-type, got an unknown one; known hi-types: " + ir::HiRegistry::get().typeNames(),
+      fail(where, aval.hi->name, "expected a registered hi-type, got an unknown one; known hi-types: " + ir::HiRegistry::get().typeNames(),
            "write HJX_REGISTER_TYPE(Class) after the class of the type");
-    auto params = llvm::map_to_vector(aval.hi->params, [&](const TypeParam &param) { return paramOf(param, context); });
+    auto params = llvm::map_to_vector(aval.hi->params, [&](const TypeParam &param) { return paramOf(param, context, where); });
     std::string diagnostics;
     ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) { diagnostics = diagnostic.str(); });
     type = ir::HiType::getChecked([&] { return emitError(UnknownLoc::get(context)); }, context, def, ArrayRef<Attribute>(params));
     if (!type) {
       auto [message, remedy] = StringRef(diagnostics).rsplit("; ");
-      fail(Where(), aval.hi->name, message.str(), remedy.str());
+      fail(where, aval.hi->name, message.str(), remedy.str());
     }
   } else {
     type = arrayTypeOf(aval, context);

@@ -52,7 +52,8 @@ private:
     ScopedDiagnosticHandler quiet(&op.context(), [](Diagnostic &) { return success(); });
     auto shape = hi.getDef()->indexShape(hi, [&] { return emitError(op.builder().getLoc()); });
     if (failed(shape))
-      op.fail("expected an access of all of the ref of " + describe(held) + ", got an index", "leave the index out");
+      op.fail("expected an access of all of the ref of " + describe(held) + ", got an index",
+              "leave the index out, or write index_shape, part_type, get_part and set_part in the class of the type");
     return Shape(shape->begin(), shape->end());
   }
   void readIndex(OpScope &op, const Shape &dimensions, const Plan &plan) {

@@ -44,7 +44,7 @@ mlir::DenseBoolArrayAttr activeAttr(OpScope &op, const std::vector<bool> &mask, 
 
 mlir::FlatSymbolRefAttr symbolOf(mlir::func::FuncOp function);
 
-inline mlir::Type typeOf(OpScope &op, const Aval &aval) { return typeOf(aval, &op.context()); }
+inline mlir::Type typeOf(OpScope &op, const Aval &aval) { return typeOf(aval, &op.context(), op.where()); }
 llvm::SmallVector<mlir::Type> typesOf(OpScope &op, llvm::ArrayRef<Aval> avals, llvm::ArrayRef<Aval> more = {});
 
 } // namespace hjx::detail

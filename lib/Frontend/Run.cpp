@@ -27,7 +27,7 @@ Layout layoutOf(const Aval &aval, const Call &call) {
     MLIRContext &context = threadContext();
     std::string diagnostics;
     ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) { diagnostics = diagnostic.str(); });
-    auto type = cast<ir::HiType>(typeOf(aval, &context));
+    auto type = cast<ir::HiType>(typeOf(aval, &context, call.where()));
     auto components = type.getDef()->loTypes(type, [&] { return emitError(UnknownLoc::get(&context)); });
     if (failed(components)) {
       Explained explained = explain(diagnostics);

@@ -159,6 +159,10 @@ Value Frame::useConcrete(const Array &array, const Call &call) {
     (void)storageOf(array, call.name(), call.where()); // Throws for a number that does not fit its type.
 
   bool isOlder = impl.serial <= session.startSerial;
+  if (session.constants == Constants::EmbedOwn && isOlder && !impl.isFrozen)
+    call.fail("the concrete " + describe(array) + ", made at " + placeOf(impl.where) +
+                  ", is not an operand of the primitive; its value of now would be compiled in and later changes would go unseen",
+              "make it an operand, or freeze it: hjx::constant(x)");
   if (session.constants == Constants::Refuse && isOlder && !impl.isFrozen)
     call.fail("the concrete " + describe(array) + " is not an argument of the function that jit compiles; "
             "its value of now would be compiled in and later changes would go unseen",
@@ -168,7 +172,7 @@ Value Frame::useConcrete(const Array &array, const Call &call) {
     setPlace(call.where());
     return ir::RaiseOp::create(builder, typeOf(avalOf(array, call.name(), call.where()), &session.context()), components);
   }
-  bool embedded = session.constants == Constants::Embed ||
+  bool embedded = session.constants == Constants::Embed || session.constants == Constants::EmbedOwn ||
                   (session.constants != Constants::LiftAll && !isOlder && impl.shape.size() == 1);
   if (embedded)
     return embed(impl, *this, call);
@@ -198,7 +202,7 @@ Session::Session(Constants constants, MLIRContext *context)
 }
 
 Session::Session(MLIRContext *context, ModuleOp module)
-    : constants(Constants::Embed), startSerial(latestSerial()), mlirContext(context), rootModule(module) {
+    : constants(Constants::EmbedOwn), startSerial(latestSerial()), mlirContext(context), rootModule(module) {
   collectDiagnostics();
 }
 

@@ -39,6 +39,7 @@ enum class Constants {
   Lift,    ///< an argument of @main, but for scalars made while recording
   Embed,   ///< a constant of the program: nothing but the module is kept
   Refuse,  ///< as Lift, but an array made before the recording is an error (jit)
+  EmbedOwn ///< as Embed, with that error (rules: what they expand to is compiled once for many values)
 };
 
 //===----------------------------------------------------------------------===//
@@ -46,7 +47,7 @@ enum class Constants {
 //===----------------------------------------------------------------------===//
 
 mlir::Type elementTypeOf(DType dtype, mlir::MLIRContext *context);
-mlir::Type typeOf(const Aval &aval, mlir::MLIRContext *context);
+mlir::Type typeOf(const Aval &aval, mlir::MLIRContext *context, Where where = Where());
 mlir::RankedTensorType arrayTypeOf(const Aval &aval, mlir::MLIRContext *context);
 DType dtypeOf(mlir::Type element);
 /// A hi-type by name and parameters, and whether it has parameters that a C++ type can have.

@@ -61,8 +61,16 @@ public:
   }
 
   FailureOr<mlir::Type> decRank(ir::HiType type, int64_t size, Attribute spec, ir::EmitError emitError) const override {
-    return changeRank(UserType::Method::DecRank, "dec_rank", type, spec, emitError,
-                      [&](const hjx::Type &t, const AxisSpec &s) { return user->decRank(t, size, s); });
+    auto element = changeRank(UserType::Method::DecRank, "dec_rank", type, spec, emitError,
+                              [&](const hjx::Type &t, const AxisSpec &s) { return user->decRank(t, size, s); });
+    if (failed(element) || !user->has(UserType::Method::IncRank))
+      return element;
+    auto whole = ir::incRank(*element, size, spec, emitError);
+    if (failed(whole) || *whole == type)
+      return failed(whole) ? FailureOr<mlir::Type>() : element;
+    auto text = [](mlir::Type type) { return to_string(avalOf(type).type()); };
+    return emitError() << "dec_rank of " << name() << ": expected the element of which inc_rank makes " << text(type) << ", got "
+                       << text(*element) << ", of which it makes " << text(*whole) << "; dec_rank removes what inc_rank adds";
   }
 
   FailureOr<mlir::Type> incRank(ir::HiType type, int64_t size, Attribute spec, ir::EmitError emitError) const override {
@@ -71,7 +79,7 @@ public:
   }
 
   FailureOr<Attribute> leadingAxisSpec(ir::HiType type, ir::EmitError emitError) const override {
-    if (failed(require(UserType::Method::LeadingAxisSpec, "scan", "leading_axis_spec", emitError)))
+    if (failed(require(UserType::Method::LeadingAxisSpec, "mapping at the leading axis (scan, vmap)", "leading_axis_spec", emitError)))
       return failure();
     Attribute spec;
     if (failed(askUser(emitError, [&] { spec = attributeOf(user->leadingAxisSpec(typeOf(type)), type.getContext()); })))
@@ -85,7 +93,8 @@ public:
 
   FailureOr<SmallVector<int64_t>> indexShape(ir::HiType type, ir::EmitError emitError) const override {
     if (!user->has(UserType::Method::Parts))
-      return HiTypeDef::indexShape(type, emitError);
+      return emitError() << "(C1) a ref of " << type
+                         << " is accessed as a whole; write index_shape, part_type, get_part and set_part in the class of the type";
     SmallVector<int64_t> shape;
     if (failed(askUser(emitError, [&] { llvm::append_range(shape, user->indexShape(typeOf(type))); })))
       return failure();

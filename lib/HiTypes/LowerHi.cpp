@@ -13,9 +13,8 @@
 // expansion emitted, which may hold primitives again. Functions, calls and
 // control flow take and give the components where they took and gave the value,
 // attributes of arguments repeated.
+#include "lib/HiTypes/Expansions.h"
 #include "lib/HiTypes/Passes.h"
-
-#include "dialects/hjx/Hjx.h"
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -54,6 +53,7 @@ private:
   void finish();
 
   ModuleOp module;
+  Expansions expansions;
   llvm::DenseMap<Value, SmallVector<Value>> parts;
   SmallVector<Operation *> dead;
   SmallVector<Block *> splitBlocks;
@@ -203,7 +203,7 @@ LogicalResult HiLowering::checkSlices(ir::ScanOp scan) {
     if (agree)
       return success();
     return scan.emitOpError("the components of ") << whole << " are not those of " << slice
-                                                  << " with a leading axis: lo_types and leading_axis_spec disagree";
+                                                  << " with a leading axis; let lo_types and leading_axis_spec agree";
   };
   for (auto [xs, slice] : llvm::zip_equal(scan.getXs(), scan.getBlock()->getArguments().take_back(scan.getNumXs())))
     if (failed(check(xs.getType(), slice.getType())))
@@ -269,6 +269,8 @@ LogicalResult HiLowering::runNested(func::CallOp call) {
 LogicalResult HiLowering::expand(ir::CallPrimitiveOp op) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   Operation *before = op->getPrevNode();
+  if (failed(expansions.enter(op)))
+    return failure();
   auto results = op.getDef().expand(b, op.getCall(), op.getOperands());
   if (failed(results))
     return failure();
@@ -280,6 +282,7 @@ LogicalResult HiLowering::expand(ir::CallPrimitiveOp op) {
       return failure();
     made = next;
   }
+  expansions.leave();
   dead.append({anchor, op});
   return replace(op.getResults(), flatten(anchor.getOperands()), op.getLoc());
 }

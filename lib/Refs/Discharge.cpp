@@ -2,6 +2,7 @@
 //
 // What functions write, and functions of values made from functions of refs.
 #include "dialects/hjx/Effects.h"
+#include "lib/HiTypes/Expansions.h"
 #include "lib/Refs/BlockDischarger.h"
 
 #include "llvm/ADT/BitVector.h"
@@ -22,7 +23,8 @@ bool hasRefs(func::FuncOp f) {
 }
 
 LogicalResult expandPrimitivesOnRefs(func::FuncOp f) {
-  for (;;) { // an expansion may call such primitives again
+  llvm::DenseMap<Operation *, Expansions> around; // of calls that expansions made
+  for (;;) {
     SmallVector<ir::CallPrimitiveOp> calls;
     f.walk([&](ir::CallPrimitiveOp call) {
       if (ir::takesRef(call))
@@ -31,10 +33,16 @@ LogicalResult expandPrimitivesOnRefs(func::FuncOp f) {
     if (calls.empty())
       return success();
     for (ir::CallPrimitiveOp call : calls) {
+      Expansions expansions = around.lookup(call);
+      Operation *before = call->getPrevNode();
       ImplicitLocOpBuilder b(call.getLoc(), call);
+      if (failed(expansions.enter(call)))
+        return failure();
       auto results = call.getDef().expand(b, call.getCall(), call.getOperands());
       if (failed(results))
         return failure();
+      for (Operation &made : llvm::make_range(before ? std::next(before->getIterator()) : call->getBlock()->begin(), call->getIterator()))
+        made.walk([&](ir::CallPrimitiveOp inner) { around[inner] = expansions; });
       call->replaceAllUsesWith(*results);
       call->erase();
     }

@@ -173,7 +173,8 @@ TEST(HiTypesConformance, RefsOfATupleAndOfAScalarTogether) {
 
 TEST(HiTypesConformance, PartsOfARefOfAHiTypeAreRefused) {
   Ref ref = new_ref(onesQ());
-  const char *text = "get: expected an access of all of the ref of q8[2,3], got an index\n  help: leave the index out";
+  const char *text = "get: expected an access of all of the ref of q8[2,3], got an index\n  help: leave the index out, or write "
+                     "index_shape, part_type, get_part and set_part in the class of the type";
   EXPECT_HJX_ERROR(ref.get(0), text);
   EXPECT_HJX_ERROR(jit([](Ref r) { return r.get({every, Slice(0, 2)}); })(ref), text);
 }

@@ -177,7 +177,7 @@ TEST(FrontendHiTransforms, MissingMethodsAreNamedByWhatNeedsThem) {
                    "vmap: mapping (vmap, scan) requires bare to implement the dec_rank method\n"
                    "  help: write it in the class of the type");
   EXPECT_HJX_ERROR(scan([&](Array c, BareArray x) { return std::pair(c, unwrap(x)); }, array(0.0f), x, {.length = 2}),
-                   "scan: scan requires bare to implement the leading_axis_spec method\n  help: write it in the class of the type");
+                   "scan: mapping at the leading axis (scan, vmap) requires bare to implement the leading_axis_spec method\n  help: write it in the class of the type");
   EXPECT_HJX_ERROR(grad([&](BareArray x) { return sum(unwrap(x)); })(x),
                    "grad: differentiation requires bare to implement the tangent_type method, for argument 0\n"
                    "  help: write it in the class of the type, or choose other arguments with hjx::argnums");

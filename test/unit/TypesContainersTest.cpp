@@ -153,6 +153,25 @@ TEST(TypesOptional, DerivativesGoWhereTheValueComesFrom) {
   }
 }
 
+TEST(TypesOptional, DerivativesWhereThereIsNoneAreZeroInMap) {
+  auto f = [](Array total, Array n) {
+    Optional mean = map(optional(n > 0, n), [&](Array n) { return total / n; });
+    return value_or(mean, array(0.0f));
+  };
+  Array totals = array({3.0, 3.0}), counts = array({0.0, 2.0});
+  auto both = grad(f, argnums<0, 1>);
+  for (bool compiled : {false, true}) {
+    auto [totalBar, nBar] = run(compiled, both)(array(3.0f), array(0.0f));
+    EXPECT_CLOSE(totalBar, array(0.0f));
+    EXPECT_CLOSE(nBar, array(0.0f));
+    auto [totalBars, nBars] = run(compiled, vmap(both))(totals, counts);
+    EXPECT_CLOSE(totalBars, array({0.0, 0.5}));
+    EXPECT_CLOSE(nBars, array({0.0, -0.75}));
+    EXPECT_CLOSE(run(compiled, grad([&](Array counts) { return sum(vmap(f)(totals, counts)); }))(counts), array({0.0, -0.75}));
+    EXPECT_CLOSE(jvp(f, std::tuple(array(3.0f), array(0.0f)), std::tuple(array(1.0f), array(1.0f))).second, array(0.0f));
+  }
+}
+
 TEST(TypesOptional, OfOtherTypes) {
   Array w = noise({2, 3});
   Quantized q = quantize(w), other = quantize(2 * w);

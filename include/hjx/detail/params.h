@@ -22,6 +22,38 @@ HJX_API void checkCount(const char *op, const char *what, size_t expected, size_
 template <typename T>
 concept HasParams = requires(T &object) { object.hjxVisitParams([](const char *, auto &) {}); };
 
+/// How many names are listed in `a, b, c`.
+consteval size_t countNames(const char *list) {
+  size_t count = 1;
+  for (; *list; ++list)
+    count += *list == ',';
+  return count;
+}
+
+/// Becomes a value of any field.
+struct AnyParam {
+  template <typename T>
+  operator T() const;
+};
+template <typename T, typename... Fields>
+constexpr size_t countFields() {
+  if constexpr (requires { T{Fields()..., AnyParam()}; })
+    return countFields<T, Fields..., AnyParam>();
+  else
+    return sizeof...(Fields);
+}
+/// HJX_PARAMS lists all fields, as far as they can be counted: one that it left out would be its default wherever the class
+/// is made again from its parameters.
+template <typename T>
+constexpr bool listsAllFields() {
+  if constexpr (!HasParams<T>)
+    return std::is_empty_v<T>;
+  else if constexpr (std::is_aggregate_v<T> && requires { T::hjxNumParams; })
+    return countFields<T>() == T::hjxNumParams;
+  else
+    return true;
+}
+
 template <HasParams T>
 void visitParams(const T &object, auto &&visit) {
   const_cast<T &>(object).hjxVisitParams(visit); // Visitors of const objects change nothing.

@@ -98,6 +98,77 @@ struct PrimitiveTraits {
   using Result = typename ReturnOf<decltype(&P::expand)>::type;
 };
 
+/// The first operand of a primitive, and the line of the call that passes it.
+template <typename P, typename Operands = typename PrimitiveTraits<P>::Operands>
+struct FirstOperand;
+template <typename P, typename First, typename... Rest>
+struct FirstOperand<P, std::tuple<First, Rest...>> {
+  template <typename T>
+    requires(std::is_convertible_v<const T &, First> && !std::is_same_v<T, Where>)
+  FirstOperand(const T &value, Where where = Where::current()) : value(value), where(where) {}
+
+  First value;
+  Where where;
+};
+template <typename P>
+struct FirstOperand<P, std::tuple<>> {
+  FirstOperand() = delete;
+};
+
+/// How many values a parameter or a result of a rule is; -1 where that is said at run time.
+template <typename T>
+constexpr int numLeaves() {
+  if constexpr (Handle<T> || std::is_same_v<T, Ref> || std::is_same_v<T, Type> || std::is_arithmetic_v<T>)
+    return 1;
+  else if constexpr (IsOptional<T>::value)
+    return numLeaves<typename T::value_type>();
+  else if constexpr (IsTuple<T>::value)
+    return []<size_t... i>(std::index_sequence<i...>) {
+      constexpr bool isKnown = ((numLeaves<std::tuple_element_t<i, T>>() >= 0) && ... && true);
+      return isKnown ? (numLeaves<std::tuple_element_t<i, T>>() + ... + 0) : -1;
+    }(std::make_index_sequence<std::tuple_size_v<T>>());
+  else
+    return -1;
+}
+/// False where two lists of values cannot be of one length.
+template <typename A, typename B>
+constexpr bool mayAgree() {
+  return numLeaves<A>() < 0 || numLeaves<B>() < 0 || numLeaves<A>() == numLeaves<B>();
+}
+/// The types of a list from `first` on.
+template <size_t first, typename Tuple>
+using Tail = decltype([]<size_t... i>(std::index_sequence<i...>) {
+  return std::type_identity<std::tuple<std::tuple_element_t<first + i, Tuple>...>>();
+}(std::make_index_sequence<std::tuple_size_v<Tuple> - first>()));
+
+/// Whether a rule is a member function that would change its object: it is called on one made of parameters.
+template <typename F>
+struct IsMutating : std::false_type {};
+template <typename R, typename C, typename... P>
+struct IsMutating<R (C::*)(P...)> : std::true_type {};
+#define HJX_DETAIL_REFUSE_MUTATING(rule)                                                                      \
+  if constexpr (requires { requires IsMutating<decltype(&P::rule)>::value; })                                 \
+    return false;
+template <typename P>
+constexpr bool rulesAreConst() {
+  HJX_DETAIL_REFUSE_MUTATING(infer)
+  HJX_DETAIL_REFUSE_MUTATING(expand)
+  HJX_DETAIL_REFUSE_MUTATING(jvp)
+  HJX_DETAIL_REFUSE_MUTATING(linearize)
+  HJX_DETAIL_REFUSE_MUTATING(linearized)
+  HJX_DETAIL_REFUSE_MUTATING(vjp_forward)
+  HJX_DETAIL_REFUSE_MUTATING(vjp_backward)
+  HJX_DETAIL_REFUSE_MUTATING(vjp_backward_into)
+  HJX_DETAIL_REFUSE_MUTATING(transpose)
+  HJX_DETAIL_REFUSE_MUTATING(batch)
+  HJX_DETAIL_REFUSE_MUTATING(batch_axes)
+  HJX_DETAIL_REFUSE_MUTATING(dce)
+  HJX_DETAIL_REFUSE_MUTATING(remat)
+  HJX_DETAIL_REFUSE_MUTATING(recompute)
+  return true;
+}
+#undef HJX_DETAIL_REFUSE_MUTATING
+
 /// The zero of the tangent of a value of `type`, in place of nothing; nothing where there is no tangent.
 HJX_API Array zeroTangent(const Type &type);
 
@@ -216,6 +287,8 @@ public:
     if constexpr (kHasValueBackward) {
       using Parameters = RuleParams<decltype(&P::vjp_backward)>;
       using All = typename Parameters::type;
+      static_assert(std::tuple_size_v<All> > 1 && mayAgree<typename Tail<1, All>::type, Result>(),
+                    "vjp_backward: expected the residuals, then a cotangent for each result of expand");
       constexpr size_t kBars = std::tuple_size_v<All> - 1;
       Active wanted;
       for (const AccumSlot &slot : slots)
@@ -244,6 +317,8 @@ public:
   ArrayList transpose(const RuleCall &call, const ArrayList &operands, const ArrayList &resultBars) const override {
     if constexpr (kHasTranspose) {
       using All = typename SignatureOf<decltype(&P::transpose)>::Params;
+      static_assert(std::tuple_size_v<All> > kOperands && mayAgree<typename Tail<kOperands, All>::type, Result>(),
+                    "transpose: expected the operands of expand (without value where it is linear), then a cotangent for each result");
       constexpr size_t kBars = std::tuple_size_v<All> - kOperands;
       return ruleLeaves(apply<All>(call, &P::transpose,
                                    std::tuple_cat(ruleArgs<All, 0, kOperands>(operands),
@@ -257,6 +332,10 @@ public:
     if constexpr (kHasBatch) {
       using Parameters = RuleParams<decltype(&P::batch)>;
       static_assert(Parameters::hasLead, "batch: expected `const Mapped &` as the first parameter");
+      static_assert(std::tuple_size_v<typename Parameters::type> == kOperands,
+                    "batch: expected `const Mapped &`, then the operands of expand");
+      using Pair = typename ReturnOf<decltype(&P::batch)>::type;
+      static_assert(IsTuple<Pair>::value, "batch: expected a pair, the results and an AxisSpec that says where they are mapped");
       auto result = applyWith<Parameters>(call, &P::batch, mapped, ruleArgs<typename Parameters::type, 0, kOperands>(operands));
       ArrayList leaves = ruleLeaves(std::get<0>(result));
       resultSpecs = specList(std::get<1>(result), leaves.size());
@@ -299,7 +378,11 @@ public:
 private:
   using Operands = typename PrimitiveTraits<P>::Operands;
   static constexpr size_t kOperands = std::tuple_size_v<Operands>;
+  using Result = typename PrimitiveTraits<P>::Result;
 
+  static_assert(listsAllFields<P>(), "HJX_PARAMS lists every field of a primitive: a rule would see the default of one that it leaves out");
+  static_assert(mayAgree<typename SignatureOf<decltype(&P::infer)>::Params, Operands>(),
+                "infer: expected the type of each operand of expand, as so many `const Type &` or as one vector of types");
   static constexpr bool kHasJvp = requires { &P::jvp; };
   static constexpr bool kHasLinearize = requires { &P::linearize; };
   static constexpr bool kHasVjp = requires { &P::vjp_forward; };
@@ -319,6 +402,7 @@ private:
   static_assert(!(kHasBatch && kHasBatchAxes),
                 "a primitive has one batching rule: batch, which maps it, or batch_axes, which says where results are mapped; leave "
                 "one out");
+  static_assert(rulesAreConst<P>(), "the rules of a primitive are static or const member functions: write `const` behind the parameters");
   static_assert(!HoldsRef<Operands>::value ||
                     !(kHasJvp || kHasLinearize || kHasVjp || kHasTranspose || kHasBatch || kHasBatchAxes || kHasRemat),
                 "a primitive that takes a Ref is expanded before it is differentiated or mapped; leave its other rules out");

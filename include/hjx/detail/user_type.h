@@ -179,6 +179,9 @@ public:
   }
 
 private:
+  static_assert(listsAllFields<T>(), "HJX_PARAMS lists every field of a hi-type: one that it leaves out would be its default in values of the type");
+  static_assert(!requires { typename T::Tangent; } || requires(const T &t) { t.tangent_type(); },
+                "`using Tangent` says how C++ names what tangent_type returns: write `hjx::Type tangent_type() const`");
   static constexpr bool kHasParts = requires { &T::index_shape; };
   static_assert(kHasParts == requires { &T::part_type; } && kHasParts == requires { &T::get_part; } &&
                     kHasParts == requires { &T::set_part; },

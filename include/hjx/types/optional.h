@@ -3,11 +3,14 @@
 // A value or none, decided when the program runs: one value of one type, whichever it is, that goes
 // where a std::optional (decided when the program is traced) cannot: through cond, scan and vmap.
 //
-//   hjx::Optional o = hjx::optional(n > 0, total / n);         // optional{bool,f32}
-//   hjx::Array mean = hjx::value_or(o, hjx::array(0.0f));
-//   hjx::Optional root = hjx::map(o, [](hjx::Array x) { return sqrt(x); });   // runs only for a value
+//   hjx::Optional count = hjx::optional(n > 0, n);                            // optional{bool,f32}
+//   hjx::Optional mean = hjx::map(count, [&](hjx::Array n) { return total / n; });  // runs only for a value
+//   hjx::Array y = hjx::value_or(mean, hjx::array(0.0f));
 //
-// Its tangents are those of the value, so that derivatives where there is none are zero.
+// Its tangents are those of the value; where there is none the value's cotangent is zero. What computes a
+// value runs in any case, forwards and backwards: of optional(n > 0, total / n) at n = 0 the zero
+// meets 1 / n, and 0 * inf is NaN. What is only defined for a value belongs into `map`: there the derivative
+// is zero too.
 #pragma once
 
 #include <hjx/hi_type.h>

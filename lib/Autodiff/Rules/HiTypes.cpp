@@ -8,7 +8,9 @@
 //   vjp_forward, vjp_backward  reverse mode: y, r = forward(x) in the values' program;
 //                              in the linear one hjx.primitive_lin, whose transpose is
 //                              backward(r, y_bar)
-//   transpose                  of a primitive that stands in a linear program
+//   transpose                  of a primitive that stands in a linear program; of one operand
+//                              that may have a tangent, it says forward mode as well: y_dot is
+//                              the primitive of x_dot
 //
 // One of the first two serves both modes. Where there are rules for cotangents as
 // well, a linear program that will be transposed takes those, and one that will be
@@ -28,7 +30,32 @@ static InFlightDiagnostic fault(ir::CallPrimitiveOp op) { return op.emitOpError(
 
 static bool hasTangents(Operation *op) { return llvm::any_of(op->getResultTypes(), ir::isDifferentiable); }
 
+/// A type of the author's without tangents is a method that was forgotten, or misspelt: what depends on
+/// the operands would have a zero derivative in silence. None is said by an empty tangent.
+static LogicalResult checkTangentTypes(ir::CallPrimitiveOp op) {
+  for (auto [i, type] : llvm::enumerate(op->getResultTypes()))
+    if (auto hi = dyn_cast<ir::HiType>(type); hi && !ir::isDifferentiable(type))
+      return fault(op) << "has a result of type " << type << " that depends on what is differentiated: differentiation requires "
+                       << hi.getDef()->name()
+                       << " to implement the tangent_type method; write it in the class of the type (hjx::TupleType{} for none), or "
+                          "call the primitive on hjx::stop_gradient(x)";
+  return success();
+}
+
+/// The operand in which a primitive with a transposition is linear: the only one that may have a
+/// tangent, which is a value like it. None if the author must say more.
+static std::optional<unsigned> linearOperand(ir::CallPrimitiveOp op) {
+  auto isOwnTangent = [](Type type) { return ir::tangentOf(type) == type; };
+  if (!op.getDef().has(Rule::Transpose) || llvm::count_if(op->getOperandTypes(), ir::isDifferentiable) != 1 ||
+      !llvm::all_of(op->getResultTypes(), isOwnTangent))
+    return std::nullopt;
+  unsigned index = std::distance(op->operand_type_begin(), llvm::find_if(op->getOperandTypes(), ir::isDifferentiable));
+  return isOwnTangent(op->getOperand(index).getType()) ? std::optional(index) : std::nullopt;
+}
+
 static LogicalResult primitiveJvp(JvpContext &c, ir::CallPrimitiveOp op) {
+  if (failed(checkTangentTypes(op)))
+    return failure();
   if (!hasTangents(op))
     return success();
   const ir::PrimitiveDef &def = op.getDef();
@@ -45,8 +72,14 @@ static LogicalResult primitiveJvp(JvpContext &c, ir::CallPrimitiveOp op) {
   } else if (def.has(Rule::Vjp)) {
     return fault(op) << "has no forward-mode derivative: it defines its pull-back only; differentiate it in reverse, or give it a jvp "
                         "rule";
+  } else if (std::optional<unsigned> linear = linearOperand(op)) {
+    SmallVector<Value> operands(op.getOperands());
+    operands[*linear] = c.tangents[*linear];
+    auto dot = ir::CallPrimitiveOp::create(c.b, op->getResultTypes(), op.getPrimitiveAttr(), operands, op.getParamsAttr());
+    results.append(op->result_begin(), op->result_end());
+    dots.append(dot->result_begin(), dot->result_end());
   } else {
-    return fault(op) << "has no derivative: give it a jvp rule, or vjp_forward and vjp_backward";
+    return fault(op) << "has no derivative; give it a jvp rule, or vjp_forward and vjp_backward";
   }
   llvm::copy(results, c.results.begin());
   for (auto [i, dot] : llvm::enumerate(dots))
@@ -80,15 +113,36 @@ static LogicalResult linearizeByPullBack(LinearizeContext &c, ir::CallPrimitiveO
   return success();
 }
 
+/// What an author's jvp rule has put into the linear program must have a transposition; an error there
+/// could not name the primitive any more.
+static LogicalResult linearizeByTangents(LinearizeContext &c, ir::CallPrimitiveOp op) {
+  Block *block = c.tan.getInsertionBlock();
+  Operation *before = block->empty() ? nullptr : &block->back();
+  if (failed(linearizeThroughJvp(c)))
+    return failure();
+  if (c.engine.isPushed()) // It will be evaluated.
+    return success();
+  for (Operation &made : llvm::make_range(before ? std::next(before->getIterator()) : block->begin(), block->end())) {
+    const RuleSet *rules = c.engine.rulesOf(&made);
+    bool isUsed = !made.use_empty() || llvm::any_of(made.getResults(), [&](Value v) { return llvm::is_contained(c.resultTangents, v); });
+    if ((!rules || !rules->transpose) && isUsed && hasTangents(&made))
+      return fault(op) << "has a jvp rule that is not linear in its tangents at " << made.getName()
+                       << "; multiply tangents by values of the primals, and add them to tangents";
+  }
+  return success();
+}
+
 static LogicalResult primitiveLinearize(LinearizeContext &c) {
   auto op = cast<ir::CallPrimitiveOp>(c.op);
+  if (failed(checkTangentTypes(op)))
+    return failure();
   const ir::PrimitiveDef &def = op.getDef();
   bool hasTangentRule = def.has(Rule::Jvp) || def.has(Rule::Linearize);
   if (hasTangents(op) && def.has(Rule::Vjp) && !(c.engine.isPushed() && hasTangentRule))
     return linearizeByPullBack(c, op);
   if (hasTangents(op) && def.has(Rule::Linearize))
     return linearizeByHalves(c, op);
-  return linearizeThroughJvp(c);
+  return linearizeByTangents(c, op);
 }
 
 static LogicalResult primitiveTranspose(TransposeContext &c, ir::CallPrimitiveOp op) {

@@ -37,11 +37,23 @@ static LogicalResult batchByRule(BatchContext &ctx, CallPrimitiveOp op) {
 // One more map
 //===----------------------------------------------------------------------===//
 
+/// Fails, naming the primitive, if a result has no leading axis.
+static LogicalResult checkLeadingAxes(BatchContext &ctx, CallPrimitiveOp op) {
+  auto at = [&] {
+    return emitError(op.getLoc()) << "\"" << op.getPrimitive()
+                                  << "\" has no batch rule, so that its results are mapped at their leading axes: ";
+  };
+  for (Type type : op->getResultTypes())
+    if (isa<HiType>(type) && failed(incLeading(type, ctx.size, at)))
+      return failure();
+  return success();
+}
+
 /// How the results of a mapped call are mapped: as the author says, or at their leading axis.
 static LogicalResult resultAxes(BatchContext &ctx, CallPrimitiveOp op, ArrayRef<Attribute> in, SmallVectorImpl<Axis> &axes) {
   if (!op.getDef().has(Rule::BatchAxes)) {
     axes.assign(op.getNumResults(), Axis(0));
-    return success();
+    return checkLeadingAxes(ctx, op);
   }
   SmallVector<Attribute> specs;
   if (failed(op.getDef().batchAxes(ctx.b, op.getCall(), ctx.size, in, specs)))
