@@ -163,7 +163,7 @@ TEST(FrontendRules, ResultsMayBeShared) {
   }
   EXPECT_THAT([&] { vmap(rules::mixed, {0, 0}, {0, none})(array({1.0, 2.0}), ones({2, 2})); },
               ::testing::ThrowsMessage<Error>(::testing::HasSubstr(
-                  "the primitive mixed at FrontendRulesTest.cpp")));
+                  "the primitive mixed at rules.h")));
 }
 
 TEST(FrontendRules, OutAxesMayBeInferred) {
@@ -341,7 +341,7 @@ TEST(FrontendRules, WhatRulesReturnIsChecked) {
   EXPECT_THAT([&] { jvp(f("result"), x3, x3); }, says("jvp: expected result 0 of type f32[3], got f32"));
   EXPECT_THAT([&] { jvp(f("tangent"), x3, x3); }, says("jvp: expected tangent 0 of type f32[3], got f32"));
   EXPECT_THAT([&] { vmap(f("batch"))(ones({2, 3})); }, says("batch: expected result 0 of type f32[2,3], got f32[3]"));
-  // The primitive and the line of its call; without a place given, the line that records it.
+  // The primitive and the line of its call, with and without a place given.
   EXPECT_THAT([&] { jvp(f("tangent"), x3, x3); }, says("the primitive careless at FrontendRulesTest.cpp:"));
   auto bare = [](Array x) { return call_primitive(Careless{"tangent"}, x); };
   EXPECT_THAT([&] { jvp(bare, x3, x3); }, says("the primitive careless at FrontendRulesTest.cpp:"));
