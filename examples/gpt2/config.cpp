@@ -38,8 +38,12 @@ Config readConfig(const std::string &path) {
                 : std::is_same_v<Field, int64_t> ? it->is_number_integer()
                 : std::is_same_v<Field, double>  ? it->is_number()
                                                  : it->is_string();
+    const char *kind = std::is_same_v<Field, bool>      ? "true or false"
+                       : std::is_same_v<Field, int64_t> ? "an integer"
+                       : std::is_same_v<Field, double>  ? "a number"
+                                                        : "a string";
     if (!fits)
-      fail(path, std::string(key) + ": got " + it->dump(), "its default is " + nlohmann::json(field).dump());
+      fail(path, std::string(key) + ": expected " + kind + ", got " + it->dump(), "its default is " + nlohmann::json(field).dump());
     field = it->template get<Field>();
     json.erase(it);
   };

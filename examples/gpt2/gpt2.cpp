@@ -119,8 +119,12 @@ hjx::Module quantizedGraph(const gpt2::Config &config, const std::string &format
 
 int main(int argc, char **argv) {
   std::string format, first = argc > 1 ? argv[1] : "";
-  if (first == "--quantize=int8" || first == "--quantize=int4") {
+  if (first.starts_with("--quantize=")) {
     format = first.substr(first.find('=') + 1);
+    if (format != "int8" && format != "int4") {
+      std::cerr << "gpt2: --quantize: expected int8 or int4, got \"" << format << "\"\n  help: those are the formats of hjx::Quantized\n";
+      return 2;
+    }
     --argc, ++argv;
   }
   if (argc != 3) {

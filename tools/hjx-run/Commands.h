@@ -89,4 +89,8 @@ std::string describeState(const TrainingGraph &graph);
 /// --run and --checkpoint of commands that read one.
 absl::StatusOr<Checkpoint> openRunCheckpoint(const std::string &run, const std::string &which);
 
+/// What became of putting such a checkpoint into the graph. One that does not fit may be that of the
+/// graph which this one converts: then the remedy says how.
+absl::Status orConvert(absl::Status restored, const TrainingGraph &graph, const std::string &graphPath, const std::string &run);
+
 } // namespace hjx

@@ -52,6 +52,10 @@ absl::Status ConvertCommand::run() {
   std::error_code error;
   if (std::filesystem::equivalent(from_.getValue(), run_.getValue(), error))
     return badInput(absl::StrCat("--run ", printable(run_)), "a folder of its own", "that of --from", "name another folder");
+  if (std::string folder = run_ + "/checkpoints"; std::filesystem::exists(folder)) { // Said before compiling.
+    HJX_ASSIGN_OR_RETURN(CheckpointStore store, CheckpointStore::open(folder, {}));
+    HJX_RETURN_IF_ERROR(store.checkNew(run_));
+  }
   HJX_ASSIGN_OR_RETURN(Checkpoint checkpoint, openRunCheckpoint(from_, checkpoint_));
 
   FunctionCompileOptions options;

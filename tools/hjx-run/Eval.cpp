@@ -69,7 +69,7 @@ absl::Status EvalCommand::run() {
   options.dumpDir = stages_.dumpDir();
   HJX_ASSIGN_OR_RETURN(options.device, stages_.openDevice(graph.modules().front()));
   HJX_ASSIGN_OR_RETURN(std::unique_ptr<GraphProgram> program, GraphProgram::create(graph, options));
-  HJX_RETURN_IF_ERROR(program->restore(checkpoint.tensors));
+  HJX_RETURN_IF_ERROR(orConvert(program->restore(checkpoint.tensors), graph, graph_, run_));
   Batch batch;
   RunningMean mean;
   for (uint64_t i = 0; i < count; ++i) {

@@ -72,7 +72,7 @@ absl::Status GenerateCommand::run() {
   options.dumpDir = stages_.dumpDir();
   HJX_ASSIGN_OR_RETURN(options.device, stages_.openDevice(graph.modules().front()));
   HJX_ASSIGN_OR_RETURN(std::unique_ptr<GraphProgram> program, GraphProgram::create(graph, options));
-  HJX_RETURN_IF_ERROR(program->restore(checkpoint.tensors));
+  HJX_RETURN_IF_ERROR(orConvert(program->restore(checkpoint.tensors), graph, graph_, run_));
   auto write = [](std::string_view text) {
     std::string safe = printableText(text);
     std::fwrite(safe.data(), 1, safe.size(), stdout);
@@ -89,7 +89,8 @@ absl::Status GenerateCommand::run() {
     std::printf("\n");
   }
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  std::fprintf(stderr, "%lld tokens in %.2f s: %.1f tokens/s\n", static_cast<long long>(tokens_ * samples_), seconds,
+  std::fflush(stdout);
+  std::fprintf(stderr, "\n%lld tokens in %.2f s: %.1f tokens/s\n", static_cast<long long>(tokens_ * samples_), seconds,
                static_cast<double>(tokens_ * samples_) / seconds);
   return absl::OkStatus();
 }

@@ -73,6 +73,8 @@ void InspectCommand::describe(const TrainingGraph &graph) const {
                 static_cast<long long>(batch.rows), static_cast<long long>(batch.context));
   }
   std::printf("vocabulary %lld, tokenizer %s\n", static_cast<long long>(graph.vocabulary), graph.tokenizer.c_str());
+  if (graph.convert)
+    std::printf("convert makes the state from %zu tensors of another graph's checkpoint\n", graph.convert->arguments.size());
 }
 
 absl::Status InspectCommand::inspectOnGpu(const TrainingGraph &graph, const std::string &chip) const {

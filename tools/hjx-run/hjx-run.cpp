@@ -61,6 +61,14 @@ std::string describeState(const TrainingGraph &graph) {
                          formatCount(parameters), formatCount(elements), bytes / 0x1p20);
 }
 
+absl::Status orConvert(absl::Status restored, const TrainingGraph &graph, const std::string &graphPath, const std::string &run) {
+  if (restored.ok() || !graph.convert)
+    return restored;
+  std::string message(restored.message());
+  return absl::Status(restored.code(), absl::StrCat(message.substr(0, message.find("\n  help: ")), "\n  help: if it is a checkpoint of the model that ",
+                                                    graphPath, " converts: hjx-run convert ", graphPath, " --from ", run, " --run NEW"));
+}
+
 absl::StatusOr<Checkpoint> openRunCheckpoint(const std::string &run, const std::string &which) {
   HJX_ASSIGN_OR_RETURN(Checkpoint checkpoint, openCheckpoint(run + "/checkpoints", which));
   HJX_RETURN_IF_ERROR(checkHash(checkpoint));
