@@ -38,6 +38,17 @@ void hjx_rt_launch(void *launcher, int32_t kernel, int32_t gridX, int32_t gridY,
       arguments);
 }
 
+void hjx_rt_tensor_map(void *launcher, void *map, const void *data, int32_t element, int32_t rank,
+                       const int64_t *shape) {
+  auto axes = static_cast<size_t>(rank);
+  static_cast<hjx::Launcher *>(launcher)->encode({data,
+                                                  static_cast<hjx::TensorMap::Element>(element),
+                                                  {shape, axes},
+                                                  {shape + axes, axes},
+                                                  {shape + 2 * axes, axes}},
+                                                 map);
+}
+
 void hjx_rt_read(void *launcher, const void *from, int64_t sizeBytes, void *to) {
   static_cast<hjx::Launcher *>(launcher)->read(from, sizeBytes, to);
 }
@@ -58,6 +69,7 @@ absl::Span<const hjx::AbiSymbol> hjx::abiSymbols() {
       {"hjx_rt_parallel_for", reinterpret_cast<void *>(&hjx_rt_parallel_for)},
       {"hjx_rt_parallel_parts", reinterpret_cast<void *>(&hjx_rt_parallel_parts)},
       {"hjx_rt_read", reinterpret_cast<void *>(&hjx_rt_read)},
+      {"hjx_rt_tensor_map", reinterpret_cast<void *>(&hjx_rt_tensor_map)},
   };
   return symbols;
 }

@@ -33,6 +33,12 @@ HJX_ABI void hjx_rt_launch(void *launcher, int32_t kernel, int32_t gridX, int32_
                            int32_t gridZ, int32_t blockX, int32_t blockY, int32_t blockZ,
                            int32_t sharedBytes, void **arguments);
 
+/// Writes to `map` the tensor map (runtime/Device.h) of `data` on the device: 128 bytes that a kernel
+/// takes by value. `shape` holds the sizes of the `rank` axes, their strides in bytes, and the sizes of a
+/// box; `element` is a TensorMap::Element.
+HJX_ABI void hjx_rt_tensor_map(void *launcher, void *map, const void *data, int32_t element,
+                               int32_t rank, const int64_t *shape);
+
 /// Waits for what was launched, and copies from the device to the host: for values that decide what
 /// is launched next, as the condition of a loop does. Zeros after an error.
 HJX_ABI void hjx_rt_read(void *launcher, const void *from, int64_t sizeBytes, void *to);

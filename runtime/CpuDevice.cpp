@@ -82,6 +82,7 @@ public:
     return noKernels();
   }
   absl::Status replay(const LaunchGraph &) override { return noKernels(); }
+  absl::Status encode(const TensorMap &, void *) override { return noKernels(); }
   absl::Status synchronize() override { return absl::OkStatus(); }
 
   absl::StatusOr<std::unique_ptr<StagingBuffer>> allocateStaging(int64_t sizeBytes) override {

@@ -112,6 +112,20 @@ struct LaunchShape {
   uint32_t sharedBytes = 0; ///< dynamic, beside what the kernel declares
 };
 
+/// A matrix, or a batch of them, as the copies of sm_90 (TMA) take boxes from it. A device makes of
+/// it the 128 bytes, at a multiple of 64, that a kernel gets by value.
+struct TensorMap {
+  /// The numbers are the driver's. Tf32 is f32 that is rounded on the way.
+  enum class Element : int32_t { U8 = 0, F16 = 6, Bf16 = 9, Tf32 = 11 };
+  static constexpr int64_t kSizeBytes = 128, kAlignment = 64, kMostAxes = 5;
+
+  const void *data = nullptr; ///< on the device, at a multiple of 16
+  Element element = Element::F16;
+  /// Of each axis, the slowest first. The last one's elements are neighbours, and a box has 128
+  /// bytes of them, which the copy swizzles; the other strides are multiples of 16 bytes.
+  absl::Span<const int64_t> sizes, strideBytes, box;
+};
+
 /// A function of a DeviceModule.
 struct Kernel {
   std::string name;
@@ -196,6 +210,10 @@ public:
   record(absl::FunctionRef<absl::Status(LaunchRecorder &)> work) = 0;
   /// Asks for all launches of a graph that this device recorded.
   virtual absl::Status replay(const LaunchGraph &graph) = 0;
+
+  /// Writes to `to` what kernels take for `map`.
+  /// Errors: UNIMPLEMENTED where there is no TMA; UNAVAILABLE with what the driver refuses.
+  virtual absl::Status encode(const TensorMap &map, void *to) = 0;
 
   /// True when all work is done, or an error that synchronize would report has ended it.
   virtual bool isIdle() const { return true; }

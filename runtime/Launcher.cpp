@@ -40,6 +40,11 @@ absl::Status Launcher::ask(const Kernel &kernel, const LaunchShape &shape, void 
   return recorder ? recorder->launch(kernel, shape, arguments) : code.device.launch(kernel, shape, arguments);
 }
 
+void Launcher::encode(const TensorMap &map, void *to) {
+  if (firstError.ok())
+    firstError = code.device.encode(map, to);
+}
+
 void Launcher::read(const void *from, int64_t sizeBytes, void *to) {
   TransferScope scope(TransferKind::Implicit, {{}, 0, "a value that decides what runs next",
                                                "compute the condition, or the start of the slice, from what the host "

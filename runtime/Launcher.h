@@ -42,6 +42,9 @@ public:
 
   void launch(int64_t kernel, const LaunchShape &shape, void **arguments);
 
+  /// Writes the 128 bytes that kernels take for `map`; after an error, nothing.
+  void encode(const TensorMap &map, void *to);
+
   /// Waits for the work so far and copies to the host. After an error the host sees zeros, with
   /// which loops over device conditions end.
   void read(const void *from, int64_t sizeBytes, void *to);

@@ -37,4 +37,6 @@ absl::StatusOr<DeviceSpan> copyAheadInCuda(const CudaContext &cuda, cuda::CUstre
 absl::StatusOr<std::unique_ptr<DeviceEvent>> markCudaStream(const CudaContext &cuda, cuda::CUstream stream);
 absl::StatusOr<int64_t> nanosecondsBetweenCuda(const CudaContext &cuda, const DeviceEvent &from, const DeviceEvent &to);
 
+absl::Status encodeCudaTensorMap(const CudaContext &cuda, const TensorMap &map, void *to);
+
 } // namespace hjx

@@ -138,6 +138,8 @@ public:
     return nanosecondsBetweenCuda(*this, from, to);
   }
 
+  absl::Status encode(const TensorMap &map, void *to) override { return encodeCudaTensorMap(*this, map, to); }
+
   bool isIdle() const override {
     constexpr CUresult kNotReady = 600;
     return !enter().ok() || driver->cuStreamQuery(stream) != kNotReady;

@@ -14,6 +14,7 @@
 #include "runtime/Status.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -45,6 +46,12 @@ enum CUjit_option : int { CU_JIT_ERROR_LOG_BUFFER = 5, CU_JIT_ERROR_LOG_BUFFER_S
 enum : unsigned { CU_STREAM_NON_BLOCKING = 1 };
 enum : unsigned { CU_EVENT_DEFAULT = 0 };
 enum CUstreamCaptureMode : int { CU_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1 };
+enum : int {
+  CU_TENSOR_MAP_INTERLEAVE_NONE = 0,
+  CU_TENSOR_MAP_SWIZZLE_128B = 3,
+  CU_TENSOR_MAP_L2_PROMOTION_L2_128B = 2,
+  CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE = 0, ///< zeros
+};
 
 /// F(name, parameters) for each function.
 #define HJX_CUDA_FUNCTIONS(F)                                                                      \
@@ -95,7 +102,11 @@ enum CUstreamCaptureMode : int { CU_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1 };
   F(cuGraphInstantiateWithFlags, (CUgraphExec *exec, CUgraph graph, unsigned long long flags))     \
   F(cuGraphLaunch, (CUgraphExec exec, CUstream stream))                                            \
   F(cuGraphExecDestroy, (CUgraphExec exec))                                                        \
-  F(cuGraphDestroy, (CUgraph graph))
+  F(cuGraphDestroy, (CUgraph graph))                                                               \
+  F(cuTensorMapEncodeTiled, (void *map, int element, unsigned rank, void *data,                    \
+                             const uint64_t *sizes, const uint64_t *strides, const uint32_t *box,  \
+                             const uint32_t *elementStrides, int interleave, int swizzle,          \
+                             int promotion, int fill))
 
 /// A driver library that was loaded and initialised. It stays loaded: drivers do not survive dlclose.
 struct Driver {

@@ -293,6 +293,24 @@ TEST_F(CudaDeviceTest, CompiledCodeLaunches) {
                                        "cuMemcpyDtoHAsync_v2 4", "cuStreamSynchronize"));
 }
 
+/// The driver counts axes from the fastest on, and wants no stride of that one.
+TEST_F(CudaDeviceTest, CompiledCodeMakesTensorMaps) {
+  std::unique_ptr<RuntimeDevice> device = open();
+  LoadedCode code(*device, *device->loadModule("ptx", {"add"}));
+  Launcher launcher(code);
+  alignas(64) uint8_t map[128] = {};
+  int64_t shape[] = {300, 200, 512, 2, 128, 64};
+  fake->calls.clear();
+  hjx_rt_tensor_map(&launcher, map, nullptr, static_cast<int32_t>(TensorMap::Element::Bf16), 2, shape);
+  EXPECT_TRUE(launcher.status().ok());
+  EXPECT_EQ(map[127], 0xAB);
+  EXPECT_THAT(fake->calls, ElementsAre("cuTensorMapEncodeTiled 9 2 200 300 512 64 128 3"));
+  fake->failures["cuTensorMapEncodeTiled"] = 1;
+  hjx_rt_tensor_map(&launcher, map, nullptr, static_cast<int32_t>(TensorMap::Element::Bf16), 2, shape);
+  EXPECT_THAT(std::string(launcher.status().message()),
+              HasSubstr("making a tensor map of sizes 300x200, strides of 512, 2 bytes and boxes of 128x64"));
+}
+
 TEST_F(CudaDeviceTest, TheFirstErrorOfARunIsKept) {
   std::unique_ptr<RuntimeDevice> device = open();
   auto module = *device->loadModule("ptx", {"add"});
