@@ -6,6 +6,7 @@
 // wait counts a group too many, meets old bytes and a finding.
 #include "runtime/ptxsim/Access.h"
 #include "runtime/ptxsim/AsyncCopy.h"
+#include "runtime/ptxsim/AsyncGroups.h"
 #include "runtime/ptxsim/Lanes.h"
 
 #include "absl/strings/str_cat.h"
@@ -131,19 +132,10 @@ void decodeCopy(InstructionDecoder &d) {
 bool decodeAsyncCopy(InstructionDecoder &d) {
   if (d.op.base != "cp" || !d.op.take("async"))
     return false;
-  if (d.op.take("commit_group")) {
-    d.expectOperands(0);
-    d.out.run = commitGroup;
-  } else if (d.op.take("wait_group")) {
-    if (d.expectOperands(1) && d.operands()[0].kind != Operand::Kind::Integer)
-      d.fail("expected a number of groups");
-    if (!d.failed())
-      d.out.immediate = d.operands()[0].bits;
-    d.out.run = waitGroup;
-  } else if (d.op.take("wait_all")) {
+  if (d.op.take("wait_all")) {
     d.expectOperands(0);
     d.out.run = waitAll;
-  } else {
+  } else if (!decodeGroup(d, commitGroup, waitGroup)) {
     decodeCopy(d);
   }
   d.emit();

@@ -7,6 +7,7 @@
 // came in belongs to the copies of its mbarrier, and is known to whoever waits for the
 // phase; what goes out is read by the warp's bulk copies until its thread waits for the
 // group. Groups are counted by warp, for a single thread issues them.
+#include "runtime/ptxsim/AsyncGroups.h"
 #include "runtime/ptxsim/Cluster.h"
 #include "runtime/ptxsim/Lanes.h"
 #include "runtime/ptxsim/TensorMap.h"
@@ -226,6 +227,18 @@ bool checkRank(Copy &copy, const TensorMap &map) {
   return false;
 }
 
+// To nearest, as cvt.rna.tf32.f32 does; NVIDIA does not say how. NaN and infinity stay.
+void roundToTf32(std::vector<uint8_t> &bytes) {
+  for (size_t at = 0; at < bytes.size(); at += 4) {
+    uint32_t bits;
+    std::memcpy(&bits, &bytes[at], 4);
+    if ((bits >> 23 & 0xFF) != 0xFF)
+      bits += 0x1000;
+    bits &= ~0x1FFFu;
+    std::memcpy(&bytes[at], &bits, 4);
+  }
+}
+
 // list: coordinates, [mask]; addresses: shared, map, mbarrier. i.count: rank.
 void loadBox(const Instruction &i, Warp &w) {
   for (Mask left = w.exec; left; left &= left - 1) {
@@ -244,6 +257,8 @@ void loadBox(const Instruction &i, Warp &w) {
       std::fill(bytes.begin(), bytes.end(), map->fillsNan ? 0xFF : 0);
       if (begin < end && !readGlobal(w, copy.lane, address, &bytes[begin * size], (end - begin) * size))
         return false;
+      if (map->rounds())
+        roundToTf32(bytes);
       for (uint64_t chunk = 0; chunk < rowBytes; chunk += 16)
         for (auto [block, barrier] : targets)
           if (!writeShared(w, copy.lane, *block,
@@ -340,17 +355,7 @@ bool decodeBulk(InstructionDecoder &d) {
     return false;
   }
   d.expectTarget(90);
-  if (d.op.take("commit_group")) {
-    d.expectOperands(0);
-    d.out.run = commitGroup;
-  } else if (d.op.take("wait_group")) {
-    d.op.take("read");
-    if (d.expectOperands(1) && d.operands()[0].kind != Operand::Kind::Integer)
-      d.fail("expected a number of groups");
-    if (!d.failed())
-      d.out.immediate = d.operands()[0].bits;
-    d.out.run = waitGroup;
-  } else {
+  if (!decodeGroup(d, commitGroup, waitGroup, /*canRead=*/true)) {
     bool isPrefetch = d.op.take("prefetch"), isTensor = d.op.take("tensor");
     absl::string_view dims = isTensor ? d.op.takeOneOf({"1d", "2d", "3d", "4d", "5d"}) : "";
     unsigned rank = dims.empty() ? 0 : dims[0] - '0';

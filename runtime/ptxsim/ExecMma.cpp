@@ -94,17 +94,6 @@ template <typename T> void run(const Instruction &i, Warp &w) {
   }
 }
 
-std::optional<Element> elementOf(std::optional<Type> type) {
-  switch (type.value_or(Type::Pred)) {
-  case Type::F16: return Element::F16;
-  case Type::BF16: return Element::BF16;
-  case Type::TF32: return Element::TF32;
-  case Type::S8: return Element::S8;
-  case Type::U8: return Element::U8;
-  default: return std::nullopt;
-  }
-}
-
 } // namespace
 
 bool decodeMma(InstructionDecoder &d) {

@@ -12,6 +12,7 @@
 // without. "MN-major" (transposed) ones have chunks along m or n, and k numbers the rows; see
 // below. This is the layout of CUTLASS's canonical forms (include/cute/arch/mma_sm90_desc.hpp).
 #include "runtime/ptxsim/Access.h"
+#include "runtime/ptxsim/AsyncGroups.h"
 #include "runtime/ptxsim/Half.h"
 #include "runtime/ptxsim/KernelDecoder.h"
 #include "runtime/ptxsim/Lanes.h"
@@ -291,17 +292,6 @@ void waitGroup(const Instruction &i, Warp &w) {
     w.block->shared.observe(w.index, kMatrixClock + other, warps[other].matrix.moments[done - 1]);
 }
 
-std::optional<Element> elementOf(std::optional<Type> type) {
-  switch (type.value_or(Type::Pred)) {
-  case Type::F16: return Element::F16;
-  case Type::BF16: return Element::BF16;
-  case Type::TF32: return Element::TF32;
-  case Type::S8: return Element::S8;
-  case Type::U8: return Element::U8;
-  default: return std::nullopt;
-  }
-}
-
 // "m64n128k16".
 bool parseShape(InstructionDecoder &d, unsigned &n, unsigned &k) {
   for (absl::string_view word : d.op.rest()) {
@@ -374,16 +364,7 @@ bool decodeWgmma(InstructionDecoder &d) {
   } else if (d.op.take("fence")) {
     d.expectOperands(0);
     d.out.run = fence;
-  } else if (d.op.take("commit_group")) {
-    d.expectOperands(0);
-    d.out.run = commitGroup;
-  } else if (d.op.take("wait_group")) {
-    if (d.expectOperands(1) && d.operands()[0].kind != Operand::Kind::Integer)
-      d.fail("expected a number of groups");
-    if (!d.failed())
-      d.out.immediate = d.operands()[0].bits;
-    d.out.run = waitGroup;
-  } else {
+  } else if (!decodeGroup(d, commitGroup, waitGroup)) {
     d.fail("unknown form of this instruction");
   }
   d.emit();

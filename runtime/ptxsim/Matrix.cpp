@@ -13,6 +13,17 @@
 
 namespace hjx::ptxsim {
 
+std::optional<Element> elementOf(std::optional<Type> type) {
+  switch (type.value_or(Type::Pred)) {
+  case Type::F16: return Element::F16;
+  case Type::BF16: return Element::BF16;
+  case Type::TF32: return Element::TF32;
+  case Type::S8: return Element::S8;
+  case Type::U8: return Element::U8;
+  default: return std::nullopt;
+  }
+}
+
 void widen(Element element, const uint8_t *from, unsigned sizeBytes, float *to) {
   if (element == Element::F16) {
     for (unsigned at = 0; at < sizeBytes; at += 16) {

@@ -10,7 +10,10 @@
 // rounded once, at the end. Integers are exact.
 #pragma once
 
+#include "runtime/ptxsim/Types.h"
+
 #include <cstdint>
+#include <optional>
 
 namespace hjx::ptxsim {
 
@@ -19,6 +22,9 @@ enum class Element : uint8_t { F16, BF16, TF32, S8, U8 };
 constexpr unsigned sizeOf(Element element) {
   return element == Element::TF32 ? 4 : element == Element::F16 || element == Element::BF16 ? 2 : 1;
 }
+
+/// What PTX calls `type`; nothing if tensor cores do not multiply it.
+std::optional<Element> elementOf(std::optional<Type> type);
 
 /// The elements in `sizeBytes` bytes (a multiple of 16), one after the other, as float or int32_t.
 /// Of a tf32, the 13 lowest bits are ignored.

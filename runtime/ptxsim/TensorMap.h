@@ -28,6 +28,8 @@ struct TensorMap {
   std::array<uint16_t, kMaxRank> box;
   uint8_t unused[22] = {};
 
+  /// Whether f32 become tf32 on the way to shared memory.
+  bool rounds() const { return type == 11 || type == 12; }
   uint64_t rowBytes() const { return uint64_t(box[0]) * elementBytes; }
   uint64_t numRows() const;
   uint64_t boxBytes() const { return rowBytes() * numRows(); }
