@@ -6,14 +6,11 @@
 #include "lib/Execution/CompiledExecutable.h"
 #include "lib/Execution/CpuExecutable.h"
 #include "lib/Execution/GpuExecutable.h"
-#include "lib/Target/Ptx/Ptxas.h"
 #include "runtime/Backends.h"
-#include "TemporaryFolder.h"
+#include "test/unit/Assembler.h"
 
 #include "mlir/Parser/Parser.h"
 #include <gtest/gtest.h>
-
-#include <fstream>
 
 using namespace hjx;
 using namespace mlir;
@@ -79,20 +76,13 @@ TEST_P(GpuKernelTest, AgreesWithScalarLoops) {
 }
 
 TEST_P(GpuKernelTest, IsAcceptedByTheAssembler) {
-  auto ptxas = findPtxas();
-  ASSERT_TRUE(ptxas.ok()) << ptxas.status();
-  if (!*ptxas)
+  std::optional<std::string> ptxas = test::assembler();
+  if (!ptxas)
     GTEST_SKIP() << "there is no ptxas";
-  test::TemporaryFolder folder;
-  for (const char *chip : {"sm_80", "sm_90"}) {
+  for (const char *chip : {"sm_80", "sm_90a"}) {
     std::unique_ptr<GpuProgram> program = compile(chip);
     ASSERT_TRUE(program);
-    std::string path = folder.path("device.ptx");
-    std::ofstream(path) << program->ptx();
-    auto resources = assemble(**ptxas, chip, path, folder.path("device.cubin"));
-    ASSERT_TRUE(resources.ok()) << resources.status();
-    for (const KernelResources &kernel : *resources)
-      EXPECT_EQ(kernel.spillBytes, 0) << kernel.name;
+    test::expectNoSpills(*ptxas, program->ptx(), chip);
   }
 }
 

@@ -4,13 +4,13 @@
 // warpgroup has TMA bring 128 bytes of each row, swizzled, into one of two buffers; two others
 // multiply with wgmma. Buffers change hands by mbarriers. Its results against f64, and faults
 // planted in it, each of which must be found.
+#include "test/unit/ProductReference.h"
 #include "test/unit/PtxSimHopper.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 
 #include <bit>
-#include <cmath>
 #include <random>
 
 namespace hjx::ptxsim::test {
@@ -202,19 +202,13 @@ protected:
     if (std::string error = describe(); !error.empty())
       return error;
     std::vector<uint32_t> result = download(c);
-    for (unsigned row = 0; row < m; ++row)
-      for (unsigned column = 0; column < n; ++column) {
-        double exact = 0, size = 0;
-        for (unsigned x = 0; x < k; ++x) {
-          exact += a[row * k + x] * b[column * k + x];
-          size += std::fabs(a[row * k + x] * b[column * k + x]);
-        }
-        uint32_t bits = result[row * n + column];
-        double got = format.bits == 8 ? double(int32_t(bits)) : std::bit_cast<float>(bits);
-        if (!(std::fabs(got - exact) <= (format.bits == 8 ? 0 : 1e-5) * size))
-          return absl::StrCat("wrong result: row ", row, ", column ", column, ": expected ", exact, ", got ", got);
-      }
-    return "";
+    return hjx::test::compareProduct(
+        m, n, k, format.bits == 8 ? 0 : 1e-5, [&](int64_t row, int64_t x) { return a[row * k + x]; },
+        [&](int64_t x, int64_t column) { return b[column * k + x]; }, [](int64_t, int64_t) { return 0.0; },
+        [&](int64_t row, int64_t column) {
+          uint32_t bits = result[row * n + column];
+          return format.bits == 8 ? double(int32_t(bits)) : double(std::bit_cast<float>(bits));
+        });
   }
 };
 
