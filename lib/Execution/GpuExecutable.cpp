@@ -83,6 +83,7 @@ absl::StatusOr<std::unique_ptr<GpuProgram>> GpuProgram::compile(ModuleOp module,
 
   LowerOptions lower;
   lower.forGpu = true;
+  lower.gpu.chip = options.chip;
   lower.dumpDir = options.dumpDir;
   if (options.startFrom < Stage::Kernel)
     HJX_RETURN_IF_ERROR(lowerModule(module, options.startFrom, Stage::Kernel, lower));

@@ -2,7 +2,6 @@
 #include "lib/Execution/LowerModule.h"
 
 #include "lib/Codegen/Gpu/AttentionKernel.h"
-#include "lib/Codegen/Gpu/Passes.h"
 #include "lib/Data/Status.h"
 #include "lib/Execution/Diagnostics.h"
 #include "lib/Pipelines/Pipelines.h"
@@ -81,7 +80,7 @@ static void buildPipelineTo(Stage stage, OpPassManager &pm, const LowerOptions &
   case Stage::Tensor:
     return buildToTensorPipeline(pm, {.hasAttentionKernel = hasKernel});
   case Stage::Kernel:
-    return options.forGpu ? buildToGpuKernelPipeline(pm) : buildToKernelPipeline(pm, options.kernel);
+    return options.forGpu ? buildToGpuKernelPipeline(pm, options.gpu) : buildToKernelPipeline(pm, options.kernel);
   case Stage::Machine:
     return options.forGpu ? buildToGpuMachinePipeline(pm) : buildToMachinePipeline(pm, options.machine);
   }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "lib/Codegen/Cpu/Passes.h"
+#include "lib/Codegen/Gpu/Passes.h"
 #include "lib/Pipelines/Stages.h"
 #include "lib/Target/Passes.h"
 #include "runtime/Status.h"
@@ -14,6 +15,7 @@ namespace hjx {
 
 struct LowerOptions {
   bool forGpu = false; ///< kernels and host code of a GPU program, in place of the processor's
+  GenerateGpuKernelsOptions gpu;
   KernelPipelineOptions kernel;
   MachinePipelineOptions machine;
   std::string dumpDir; ///< gets 1-traced.mlir, 2-pure.mlir, ... unless empty

@@ -41,9 +41,14 @@ absl::StatusOr<RuntimeDevice *> Target::open() const {
 
 absl::StatusOr<std::string> chipFor(const DeviceInfo &device) {
   std::string found;
-  for (const char *chip : kChips)
-    if (int capability = 0; absl::SimpleAtoi(chip + 3, &capability) && capability <= device.computeCapability)
-      found = chip;
+  for (absl::string_view chip : kChips) {
+    absl::string_view digits = chip.substr(3);
+    bool isAlone = absl::ConsumeSuffix(&digits, "a");
+    int capability = 0;
+    (void)absl::SimpleAtoi(digits, &capability);
+    if (isAlone ? capability == device.computeCapability : capability <= device.computeCapability)
+      found = std::string(chip);
+  }
   if (found.empty())
     return badInput(absl::StrCat(device.name, " (", device.description, ")"),
                     absl::StrCat("a CUDA device of architecture ", kChips[0], " or later"),

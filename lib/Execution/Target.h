@@ -7,6 +7,7 @@
 //   sim, sim:1        a simulated CUDA device
 //   sim:sm_80         the first one, of that architecture
 //   ptx:sm_80         text for devices of that architecture or a later one; nothing runs
+//   ptx:sm_90a        text for devices of that architecture alone, with what only it has
 //
 // An architecture is that of ptx, or of the device that was opened.
 #pragma once
@@ -31,10 +32,11 @@ struct Target {
   absl::StatusOr<RuntimeDevice *> open() const;
 };
 
-/// The architectures that code is generated for, oldest first.
-constexpr const char *kChips[] = {"sm_80", "sm_90"};
+/// The architectures that code is generated for, each better than those before it where it runs: what
+/// ends with an `a` does on devices of that compute capability, the others on later ones, too.
+constexpr const char *kChips[] = {"sm_80", "sm_90", "sm_90a"};
 
-/// The newest of kChips whose code `device` runs.
+/// The last of kChips whose code `device` runs.
 /// Errors: INVALID_ARGUMENT for a device that is no CUDA device, or older than all of them.
 absl::StatusOr<std::string> chipFor(const DeviceInfo &device);
 

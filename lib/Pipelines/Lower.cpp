@@ -57,6 +57,13 @@ static void registerPipeline(StringRef name, StringRef description, Stage from,
   });
 }
 
+namespace {
+struct ChipOption : PassPipelineOptions<ChipOption> {
+  Option<std::string> chip{*this, "chip", llvm::cl::desc("The processor, as ptxas names it"),
+                           llvm::cl::init("sm_80")};
+};
+} // namespace
+
 void hjx::registerPipelines() {
   registerPipeline("hjx-to-pure", "Expand requests: programs of arrays, control flow and calls",
                    Stage::Traced, [](OpPassManager &pm) { buildToPurePipeline(pm); });
@@ -69,11 +76,13 @@ void hjx::registerPipelines() {
                      buildToKernelPipeline(pm);
                      pm.addPass(createVerifyStagePass(Stage::Kernel));
                    });
-  registerPipeline("hjx-to-gpu-kernel", "Lower to kernels and launches on buffers in one planned arena, for a GPU",
-                   Stage::Tensor, [](OpPassManager &pm) {
-                     buildToGpuKernelPipeline(pm);
-                     pm.addPass(createVerifyStagePass(Stage::Kernel));
-                   });
+  PassPipelineRegistration<ChipOption>(
+      "hjx-to-gpu-kernel", "Lower to kernels and launches on buffers in one planned arena, for a GPU",
+      [](OpPassManager &pm, const ChipOption &options) {
+        pm.addPass(createVerifyStagePass(Stage::Tensor));
+        buildToGpuKernelPipeline(pm, {options.chip});
+        pm.addPass(createVerifyStagePass(Stage::Kernel));
+      });
   registerPipeline("hjx-to-machine", "Lower to the LLVM dialect, for a CPU", Stage::Kernel,
                    [](OpPassManager &pm) {
                      buildToMachinePipeline(pm);

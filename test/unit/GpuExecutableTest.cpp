@@ -455,9 +455,10 @@ TEST(Target, Parses) {
   EXPECT_EQ(Target::parse("cpu:3")->device, "cpu:3");
   EXPECT_EQ(Target::parse("ptx:sm_90")->kind, Target::Kind::Ptx);
   EXPECT_EQ(Target::parse("ptx:sm_90")->chip, "sm_90");
+  EXPECT_EQ(Target::parse("ptx:sm_90a")->chip, "sm_90a");
   for (const char *bad : {"", "gpu", "cuda:", "cuda:x", "cuda:-1", "ptx", "ptx:sm_70", "ptx:", "sim:", "sim:sm_70", "cpu:x", "CPU", "cpu "})
     EXPECT_THAT(messageOf(Target::parse(bad).status()),
-                HasSubstr("target: expected cpu, cuda, sim, one of these with :<number>, sim:sm_80 or sim:sm_90, ptx:sm_80 or ptx:sm_90, got '"))
+                HasSubstr("target: expected cpu, cuda, sim, one of these with :<number>, sim:sm_80 or sim:sm_90 or sim:sm_90a, ptx:sm_80 or ptx:sm_90 or ptx:sm_90a, got '"))
         << bad;
 }
 
@@ -470,7 +471,7 @@ TEST(Target, OpensDevices) {
 
 TEST(Target, ChoosesTheNewestCodeThatADeviceRuns) {
   DeviceInfo device{DeviceKind::Cuda, "cuda:0", "A GPU", 0, 0};
-  for (auto [capability, chip] : {std::pair{80, "sm_80"}, {86, "sm_80"}, {89, "sm_80"}, {90, "sm_90"}, {100, "sm_90"}}) {
+  for (auto [capability, chip] : {std::pair{80, "sm_80"}, {86, "sm_80"}, {89, "sm_80"}, {90, "sm_90a"}, {100, "sm_90"}}) {
     device.computeCapability = capability;
     EXPECT_EQ(*chipFor(device), chip);
   }

@@ -2,18 +2,19 @@
 //
 // Matrix products of a GPU, on the simulated device, against sums in double: every type that has
 // kernels of its own, all layouts, ragged and aligned sizes, batches, C += A * B; and what the
-// assembler says of them, where there is one.
+// assembler says of them, where there is one. The device is an sm_80, or what HJX_PTXSIM_ARCH says.
 #include "lib/Execution/CompiledExecutable.h"
 #include "lib/Execution/GpuExecutable.h"
-#include "lib/Target/Ptx/Ptxas.h"
+#include "lib/Execution/LowerModule.h"
+#include "lib/Execution/Target.h"
 #include "runtime/Backends.h"
-#include "TemporaryFolder.h"
+#include "test/unit/Assembler.h"
+#include "test/unit/ProductReference.h"
 
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <gmock/gmock.h>
 
-#include <fstream>
 #include <random>
 
 using namespace hjx;
@@ -34,6 +35,7 @@ struct Case {
   bool lhsTransposed = false, rhsTransposed = false; ///< Stored as k x m, n x k.
   int64_t batch = 0;                                 ///< 0: no such axis
   bool accumulate = false;
+  bool isSummed = false; ///< The sum is over the batch, too.
 };
 
 const char *elementOf(Kind kind) {
@@ -45,7 +47,7 @@ std::string nameOf(const Case &c) {
   const char *names[] = {"f32", "tf32", "bf16", "f16", "i8", "u8"};
   return llvm::formatv("{0}_{1}x{2}x{3}_{4}{5}{6}{7}", names[static_cast<int>(c.kind)], c.m, c.n,
                        c.k, c.lhsTransposed ? "t" : "n", c.rhsTransposed ? "t" : "n",
-                       c.batch ? llvm::formatv("_batch{0}", c.batch).str() : "",
+                       c.batch ? llvm::formatv("_{0}{1}", c.isSummed ? "sum" : "batch", c.batch).str() : "",
                        c.accumulate ? "_add" : "");
 }
 
@@ -59,7 +61,7 @@ std::string textOf(const Case &c) {
   std::string element = elementOf(c.kind), sum = wide ? "i32" : "f32";
   std::string lhs = c.lhsTransposed ? type(c.k, c.m, element) : type(c.m, c.k, element);
   std::string rhs = c.rhsTransposed ? type(c.n, c.k, element) : type(c.k, c.n, element);
-  std::string result = type(c.m, c.n, sum);
+  std::string result = c.isSummed ? llvm::formatv("tensor<{0}x{1}x{2}>", c.m, c.n, sum).str() : type(c.m, c.n, sum);
   std::string b = c.batch ? "b, " : "";
   std::string extend;
   if (element != sum) {
@@ -83,7 +85,7 @@ std::string textOf(const Case &c) {
     func.func @main(%a: {1}, %b: {2}, %c: {3}) -> {3} {{
       {4}
       %p = linalg.generic {{indexing_maps = [affine_map<({5}i, j, k) -> ({5}{6})>,
-             affine_map<({5}i, j, k) -> ({5}{7})>, affine_map<({5}i, j, k) -> ({5}i, j)>],
+             affine_map<({5}i, j, k) -> ({5}{7})>, affine_map<({5}i, j, k) -> ({15}i, j)>],
              iterator_types = [{8}"parallel", "parallel", "reduction"]}
           ins(%a, %b : {1}, {2}) outs({9} : {3}) {{
         ^bb0(%x0: {10}, %y0: {10}, %o: {11}):
@@ -96,8 +98,8 @@ std::string textOf(const Case &c) {
     }
   })mlir",
                        attribute, lhs, rhs, result, init, b, c.lhsTransposed ? "k, i" : "i, k",
-                       c.rhsTransposed ? "j, k" : "k, j", c.batch ? "\"parallel\", " : "", start,
-                       element, sum, extend, wide ? "i" : "f", suffix);
+                       c.rhsTransposed ? "j, k" : "k, j", !c.batch ? "" : c.isSummed ? "\"reduction\", " : "\"parallel\", ", start,
+                       element, sum, extend, wide ? "i" : "f", suffix, c.isSummed ? "" : b);
 }
 
 /// Random numbers as a program and as a double sees them.
@@ -139,7 +141,7 @@ protected:
     context.loadAllAvailableDialects();
   }
 
-  std::unique_ptr<GpuProgram> compile(const Case &c, const char *chip) {
+  std::unique_ptr<GpuProgram> compile(const Case &c, const std::string &chip) {
     OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(textOf(c), &context);
     if (!module)
       return nullptr;
@@ -151,16 +153,18 @@ protected:
   /// Compares the result with sums in double. `c` may have size 0.
   void expectProduct(const Case &c) {
     SCOPED_TRACE(nameOf(c));
-    std::unique_ptr<GpuProgram> program = compile(c, "sm_80");
+    RuntimeDevice *device = *openDevice("cuda");
+    std::unique_ptr<GpuProgram> program = compile(c, *chipFor(device->info()));
     ASSERT_TRUE(program) << textOf(c);
-    auto loaded = program->load(**openDevice("cuda"));
+    auto loaded = program->load(*device);
     ASSERT_TRUE(loaded.ok()) << loaded.status();
     std::unique_ptr<Executable> executable = makeHostExecutable(*std::move(loaded));
 
     std::mt19937 generator(static_cast<unsigned>(c.m * 31 + c.n * 7 + c.k));
     int64_t batch = std::max<int64_t>(c.batch, 1);
     Numbers lhs(c.kind, batch * c.m * c.k, generator), rhs(c.kind, batch * c.k * c.n, generator);
-    std::vector<int32_t> start(batch * c.m * c.n), got(start.size());
+    int64_t results = c.isSummed ? 1 : batch;
+    std::vector<int32_t> start(results * c.m * c.n), got(start.size());
     std::vector<double> before(start.size());
     for (size_t i = 0; i < start.size(); ++i) {
       int value = static_cast<int>(i % 17) - 8;
@@ -179,27 +183,28 @@ protected:
     // Rounding of each product's factors, and of each sum.
     double tolerance = c.kind == Kind::Tf32 ? 0x1p-10 : 0;
     if (!isInteger(c.kind))
-      tolerance += static_cast<double>(c.k + 2) * 0x1p-23;
-    int64_t wrong = 0;
-    for (int64_t b = 0; b < batch; ++b)
-      for (int64_t i = 0; i < c.m; ++i)
-        for (int64_t j = 0; j < c.n; ++j) {
-          int64_t at = (b * c.m + i) * c.n + j;
-          double sum = before[at], size = std::abs(sum);
-          for (int64_t k = 0; k < c.k; ++k) {
-            int64_t row = c.lhsTransposed ? k * c.m + i : i * c.k + k;
-            int64_t column = c.rhsTransposed ? j * c.k + k : k * c.n + j;
-            double product = lhs.values[b * c.m * c.k + row] * rhs.values[b * c.k * c.n + column];
-            sum += product;
-            size += std::abs(product);
-          }
-          float real;
-          std::memcpy(&real, &got[at], 4);
-          double value = isInteger(c.kind) ? got[at] : real;
-          if (!(std::abs(value - sum) <= tolerance * size) && ++wrong <= 3)
-            ADD_FAILURE() << b << "," << i << "," << j << ": expected " << sum << ", got " << value;
-        }
-    EXPECT_EQ(wrong, 0);
+      tolerance += static_cast<double>((c.isSummed ? batch : 1) * c.k + 2) * 0x1p-23;
+    int64_t depth = c.isSummed ? batch * c.k : c.k;
+    for (int64_t b = 0; b < results; ++b)
+      EXPECT_EQ(test::compareProduct(
+                    c.m, c.n, depth, tolerance,
+                    [&](int64_t i, int64_t x) {
+                      int64_t of = b + (c.k ? x / c.k : 0), k = c.k ? x % c.k : 0;
+                      return lhs.values[of * c.m * c.k + (c.lhsTransposed ? k * c.m + i : i * c.k + k)];
+                    },
+                    [&](int64_t x, int64_t j) {
+                      int64_t of = b + (c.k ? x / c.k : 0), k = c.k ? x % c.k : 0;
+                      return rhs.values[of * c.k * c.n + (c.rhsTransposed ? j * c.k + k : k * c.n + j)];
+                    },
+                    [&](int64_t i, int64_t j) { return before[(b * c.m + i) * c.n + j]; },
+                    [&](int64_t i, int64_t j) {
+                      int32_t bits = got[(b * c.m + i) * c.n + j];
+                      float real;
+                      std::memcpy(&real, &bits, 4);
+                      return isInteger(c.kind) ? static_cast<double>(bits) : static_cast<double>(real);
+                    }),
+                "")
+          << "of product " << b;
   }
 
   MLIRContext context;
@@ -223,39 +228,36 @@ constexpr Case kWhole{Kind::F32, 128, 64, 96}; // Nothing is ragged.
 constexpr Case kVectors{Kind::F32, 72, 88, 40}; // Edges are, by whole vectors.
 constexpr Case kUnaligned{Kind::F32, 67, 70, 37};
 constexpr Case kBatches{Kind::F32, 70, 66, 34, false, false, 3, true};
+constexpr Case kDeep{Kind::F32, 80, 16, 688}; // Rings go round.
+constexpr Case kAlignedBatches{Kind::F32, 80, 48, 144, false, false, 3, true};
+constexpr Case kSums{Kind::F32, 48, 80, 176, false, false, 3, false, true};
 
 } // namespace
 
 TEST_P(GpuProductTest, AgreesWithDouble) { expectProduct(GetParam()); }
 
 TEST_P(GpuProductAssemblyTest, HasNoSpills) {
-  auto ptxas = findPtxas();
-  ASSERT_TRUE(ptxas.ok()) << ptxas.status();
-  if (!*ptxas)
+  std::optional<std::string> ptxas = test::assembler();
+  if (!ptxas)
     GTEST_SKIP() << "there is no ptxas";
-  test::TemporaryFolder folder;
-  for (const char *chip : {"sm_80", "sm_90"}) {
+  for (const char *chip : {"sm_80", "sm_90", "sm_90a"}) {
     std::unique_ptr<GpuProgram> program = compile(GetParam(), chip);
     ASSERT_TRUE(program);
-    std::string path = folder.path("device.ptx");
-    std::ofstream(path) << program->ptx();
-    auto resources = assemble(**ptxas, chip, path, folder.path("device.cubin"));
-    ASSERT_TRUE(resources.ok()) << resources.status();
-    for (const KernelResources &kernel : *resources)
-      EXPECT_EQ(kernel.spillBytes, 0) << kernel.name;
+    test::expectNoSpills(*ptxas, program->ptx(), chip);
   }
 }
 
 auto printName = [](const auto &info) { return nameOf(info.param); };
 INSTANTIATE_TEST_SUITE_P(Products, GpuProductTest,
-                         testing::ValuesIn(inAllLayouts({kWhole, kVectors, kUnaligned, kBatches})),
+                         testing::ValuesIn(inAllLayouts({kWhole, kVectors, kUnaligned, kBatches, kDeep, kAlignedBatches, kSums})),
                          printName);
 INSTANTIATE_TEST_SUITE_P(Products, GpuProductAssemblyTest,
-                         testing::ValuesIn(inAllLayouts({kWhole, kUnaligned})), printName);
+                         testing::ValuesIn(inAllLayouts({kWhole, kUnaligned, kSums})), printName);
 
-/// The kernels of many blocks have a larger tile.
+/// The kernels of many blocks have larger tiles.
 TEST_F(GpuProductTest, LargeTilesAgreeWithDouble) {
-  Case large{Kind::Bf16, 1024 + 8, 2048 - 24, 40};
+  Case large{Kind::Bf16, 72, 136, 16};
+  large.batch = 128;
   for (bool lhsTransposed : {false, true}) {
     large.lhsTransposed = lhsTransposed, large.rhsTransposed = !lhsTransposed;
     for (Kind kind : {Kind::Bf16, Kind::Tf32}) {
@@ -263,18 +265,23 @@ TEST_F(GpuProductTest, LargeTilesAgreeWithDouble) {
       expectProduct(large);
     }
   }
+  large.n = 120;
+  expectProduct(large);
 }
 
 TEST_F(GpuProductTest, AnySizesAgreeWithDouble) {
   std::mt19937 generator(11);
   auto below = [&](int64_t bound) { return static_cast<int64_t>(generator() % bound); };
-  for (int round = 0; round < 60; ++round) {
-    int64_t most = round % 3 == 0 ? 6 : 90; // From 0 on.
+  for (int round = 0; round < 40; ++round) {
+    int64_t most = round % 3 == 0 ? 6 : round % 2 ? 13 : 90; // From 0 on.
     Case c{static_cast<Kind>(below(6)), below(most), below(most), below(most)};
+    if (round % 2) // What lies in vectors of 16 bytes.
+      c.m *= 16, c.n *= 16, c.k *= 16;
     c.lhsTransposed = below(2);
     c.rhsTransposed = below(2);
     c.batch = below(3);
     c.accumulate = below(2);
+    c.isSummed = c.batch && below(3) == 0;
     expectProduct(c);
   }
 }
@@ -293,6 +300,35 @@ TEST_F(GpuProductTest, TensorCoresAreChosenByTypeAndLayout) {
   EXPECT_THAT(ptx({Kind::U8, 128, 128, 64, false, true}),
               HasSubstr("m16n8k32.row.col.s32.u8.u8.s32"));
   EXPECT_THAT(ptx({Kind::I8, 128, 128, 64}), Not(HasSubstr("mma.sync"))); // B is not along k.
+}
+
+/// Warp groups multiply where TMA brings the tiles: strides and addresses are multiples of 16 bytes.
+TEST_F(GpuProductTest, WarpGroupsAreChosenWhereTheyCanBe) {
+  auto ptx = [&](const Case &c, const char *chip = "sm_90a") { return compile(c, chip)->ptx(); };
+  Case bf16{Kind::Bf16, 128, 128, 64};
+  EXPECT_THAT(ptx(bf16), testing::AllOf(HasSubstr("wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16"),
+                                        HasSubstr("cp.async.bulk.tensor.2d.shared::cluster.global"),
+                                        HasSubstr(".param .align 64 .b8")));
+  EXPECT_THAT(ptx(bf16, "sm_90"), testing::AllOf(HasSubstr("mma.sync"), Not(HasSubstr("wgmma"))));
+  EXPECT_THAT(ptx({Kind::F16, 128, 128, 64, true, true, 2}),
+              testing::AllOf(HasSubstr("m64n64k16.f32.f16.f16"), HasSubstr("cp.async.bulk.tensor.3d")));
+  EXPECT_THAT(ptx({Kind::Tf32, 128, 128, 64, false, true}), HasSubstr("m64n64k8.f32.tf32.tf32"));
+  EXPECT_THAT(ptx({Kind::I8, 128, 128, 64, false, true}), HasSubstr("m64n64k32.s32.s8.s8"));
+  EXPECT_THAT(ptx({Kind::U8, 128, 128, 64, false, true}), HasSubstr("m64n64k32.s32.u8.u8"));
+  EXPECT_THAT(ptx({Kind::Bf16, 1024, 4096, 64}), testing::AllOf(HasSubstr("m64n256k16"), HasSubstr("setmaxnreg")));
+  for (Case other : {Case{Kind::Tf32, 128, 128, 64}, // Not along k.
+                     Case{Kind::Bf16, 128, 128, 60, false, true}, Case{Kind::F16, 128, 70, 64}})
+    EXPECT_THAT(ptx(other), testing::AllOf(HasSubstr("mma.sync"), Not(HasSubstr("wgmma")))) << nameOf(other);
+}
+
+/// The code for one chip alone is no code for another.
+TEST_F(GpuProductTest, KernelsOfOneChipAreRefusedForAnother) {
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(textOf({Kind::Bf16, 128, 128, 64}), &context);
+  ASSERT_TRUE(lowerModule(*module, Stage::Tensor, Stage::Kernel, {.forGpu = true, .gpu = {"sm_90a"}}).ok());
+  auto program = GpuProgram::compile(*module, {.chip = "sm_90", .startFrom = Stage::Kernel});
+  ASSERT_FALSE(program.ok());
+  EXPECT_THAT(std::string(program.status().message()),
+              HasSubstr("ptx: expected chip sm_90a, for which the kernels were generated, got 'sm_90'\n  help: "));
 }
 
 TEST_F(GpuProductTest, RefusesAnotherPrecision) {

@@ -6,19 +6,23 @@
 #include "lib/Target/Ptx/Ptx.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
 using namespace hjx;
 
-static gpu::GPUModuleOp deviceOf(ModuleOp host) {
+static gpu::GPUModuleOp deviceOf(ModuleOp host, StringRef chip) {
   if (gpu::GPUModuleOp device = deviceModule(host))
     return device;
   auto b = ImplicitLocOpBuilder::atBlockEnd(host.getLoc(), host.getBody());
   host->setAttr(gpu::GPUDialect::getContainerModuleAttrName(), b.getUnitAttr());
-  return gpu::GPUModuleOp::create(b, kDeviceModuleName);
+  Attribute target = NVVM::NVVMTargetAttr::get(b.getContext(), /*optLevel=*/3, kPtxTriple,
+                                               chip, PtxOptions().features);
+  return gpu::GPUModuleOp::create(b, kDeviceModuleName, ArrayRef<Attribute>{target});
 }
 
-DeviceModule::DeviceModule(ModuleOp host) : device(deviceOf(host)), symbols(device) {}
+DeviceModule::DeviceModule(ModuleOp host, StringRef chip)
+    : device(deviceOf(host, chip)), chip(chip), symbols(device) {}
 
 gpu::GPUFuncOp DeviceModule::createKernel(Location loc, const Twine &name, TypeRange arguments) {
   OpBuilder b(loc.getContext());

@@ -17,8 +17,11 @@ struct Launch {
 
 class DeviceModule {
 public:
-  /// `gpu.module @device` of `host`, made at the end of it if it is not there.
-  explicit DeviceModule(mlir::ModuleOp host);
+  /// `gpu.module @device` of `host` for `chip`, made at the end of it if it is not there.
+  explicit DeviceModule(mlir::ModuleOp host, llvm::StringRef chip = "sm_80");
+
+  /// Whether the chip has TMA and wgmma: the instructions of sm_90 that no other has.
+  bool hasWarpGroups() const { return chip == "sm_90a"; }
 
   /// A kernel with the body of `function`, which is left without one; the facts become attributes
   /// of its arguments.
@@ -39,6 +42,7 @@ public:
 
 private:
   mlir::gpu::GPUModuleOp device;
+  std::string chip;
   mlir::SymbolTable symbols;
 };
 

@@ -133,6 +133,8 @@ static void annotateLaunches(func::CallOp call, Operation *previous, const Traff
 
 namespace {
 struct GenerateGpuKernels : impl::GenerateGpuKernelsBase<GenerateGpuKernels> {
+  using GenerateGpuKernelsBase::GenerateGpuKernelsBase;
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
     llvm::MapVector<func::FuncOp, SmallVector<func::CallOp>> kernels;
@@ -148,7 +150,7 @@ struct GenerateGpuKernels : impl::GenerateGpuKernelsBase<GenerateGpuKernels> {
     FailureOr<MatmulPrecision> precision = matmulPrecisionOf(module);
     if (failed(precision))
       return signalPassFailure();
-    DeviceModule device(module);
+    DeviceModule device(module, chip);
     for (auto &[function, calls] : kernels) {
       Traffic traffic = Traffic::of(function);
       SmallVector<Operation *> before;

@@ -23,6 +23,21 @@ static Value matrixFrom(ImplicitLocOpBuilder &b, Value buffer, int64_t offset, T
   return memref::CastOp::create(b, type, flat);
 }
 
+/// A factor that the kernel takes as a tensor map.
+static Value factorFrom(ImplicitLocOpBuilder &b, Value buffer, int64_t offset,
+                        const FactorAxes &axes, Type type) {
+  Value flat = flatten(b, buffer);
+  auto metadata = memref::ExtractStridedMetadataOp::create(b, flat);
+  Value first = arith::AddIOp::create(b, metadata.getOffset(), arith::ConstantIndexOp::create(b, offset));
+  auto layout = StridedLayoutAttr::get(b.getContext(), ShapedType::kDynamic, axes.strides);
+  auto element = cast<MemRefType>(flat.getType()).getElementType();
+  Value view = memref::ReinterpretCastOp::create(
+      b, MemRefType::get(axes.sizes, element, layout), metadata.getBaseBuffer(), first,
+      getAsIndexOpFoldResult(b.getContext(), axes.sizes),
+      getAsIndexOpFoldResult(b.getContext(), axes.strides));
+  return memref::CastOp::create(b, type, view);
+}
+
 LogicalResult KernelGenerator::generateSingle(linalg::GenericOp op) {
   FailureOr<LoopNest> nest = LoopNest::get(op);
   if (failed(nest))
@@ -142,16 +157,21 @@ LogicalResult KernelGenerator::generateProduct(linalg::GenericOp op, const Produ
     alignments[matrix] = std::gcd(fact.alignment, offsets[matrix] * bytes);
     isAlone &= fact.isAlone;
   }
-  ProductLaunch launch = ProductLaunch::choose(product, accumulate, alignments, isAlone, precision);
+  ProductLaunch launch = ProductLaunch::choose(product, accumulate, alignments, isAlone, precision,
+                                               device.hasWarpGroups());
   kernel = device.lookup(launch.config.name());
   if (!kernel)
     kernel = emitProductKernel(device, function.getLoc(), launch.config);
   for (func::CallOp call : calls) {
     ImplicitLocOpBuilder b(call.getLoc(), call);
     SmallVector<Value> arguments;
-    for (unsigned matrix : {0, 1, 2})
-      arguments.push_back(matrixFrom(b, call.getOperand(positions[matrix]), offsets[matrix],
-                                     kernel.getArgumentTypes()[matrix]));
+    for (unsigned matrix : {0, 1, 2}) {
+      Value buffer = call.getOperand(positions[matrix]);
+      Type type = kernel.getArgumentTypes()[matrix];
+      bool byMap = matrix < 2 && launch.config.tile.unit == ProductUnit::WarpGroup;
+      arguments.push_back(byMap ? factorFrom(b, buffer, offsets[matrix], launch.factors[matrix], type)
+                                : matrixFrom(b, buffer, offsets[matrix], type));
+    }
     for (int64_t argument : launch.arguments)
       arguments.push_back(arith::ConstantIndexOp::create(b, argument));
     DeviceModule::launch(b, {kernel, launch.numBlocks, launch.config.tile.blockSize()}, arguments);

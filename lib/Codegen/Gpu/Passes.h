@@ -22,7 +22,8 @@ constexpr llvm::StringLiteral kAttentionAttr = "hjx.attention";
 
 /// Appends the passes from the tensor stage to the kernel stage. After it the arena of @main is
 /// described by MemoryPlan, as on a CPU.
-void buildToGpuKernelPipeline(mlir::OpPassManager &pm);
+void buildToGpuKernelPipeline(mlir::OpPassManager &pm,
+                              const GenerateGpuKernelsOptions &options = {});
 
 /// Lets one-shot bufferization turn attention into calls of such kernels.
 void registerAttentionBufferization(mlir::DialectRegistry &registry);

@@ -63,7 +63,13 @@ def GenerateGpuKernels : Pass<"hjx-generate-gpu-kernels", "mlir::ModuleOp"> {
     `gpu.launch_func`. Products of f16, bf16 and i8, and of f32 where the module has
     `hjx.matmul_precision = "tf32"`, run on tensor cores. A reduction with few results and many terms becomes two kernels,
     with a buffer of partial results between them.
+
+    The target of the device module says for what chip that is: what has instructions of its own
+    there may use them.
   }];
+  let options = [
+    Option<"chip", "chip", "std::string", /*default=*/"\"sm_80\"", "The processor, as ptxas names it">,
+  ];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::gpu::GPUDialect",
                            "mlir::LLVM::LLVMDialect", "mlir::memref::MemRefDialect",
                            "mlir::NVVM::NVVMDialect", "mlir::scf::SCFDialect",

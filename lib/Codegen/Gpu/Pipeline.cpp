@@ -11,7 +11,7 @@
 
 using namespace mlir;
 
-void hjx::buildToGpuKernelPipeline(OpPassManager &pm) {
+void hjx::buildToGpuKernelPipeline(OpPassManager &pm, const GenerateGpuKernelsOptions &options) {
   pm.addNestedPass<func::FuncOp>(createGeneralizeTensorOps());
   pm.addNestedPass<func::FuncOp>(createFuseElementwise());
   pm.addNestedPass<func::FuncOp>(createFoldAccumulations());
@@ -24,7 +24,7 @@ void hjx::buildToGpuKernelPipeline(OpPassManager &pm) {
   pm.addPass(createFuseRows(rows));
   pm.addPass(createOutlineReductions());
   pm.addPass(createOutlineKernels());
-  pm.addPass(createGenerateGpuKernels());
+  pm.addPass(createGenerateGpuKernels(options));
   pm.addPass(createBatchLaunches());
   pm.addPass(createLowerAffinePass()); // From addresses that are not linear in loops.
   pm.addPass(createPlanMemory());

@@ -3,6 +3,8 @@
 // Arguments, blocks and outer sums of product kernels: see the header.
 #include "lib/Codegen/Gpu/ProductFrame.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
 using namespace mlir;
 using namespace hjx;
 
@@ -36,9 +38,10 @@ ProductFrame::ProductFrame(gpu::GPUFuncOp kernel, const ProductKernelConfig &con
   lhs.first = mul(firstRow, lhs.sideStride);
   rhs.first = mul(firstCol, rhs.sideStride);
   resultFirst = add(mul(firstRow, resultRow), mul(firstCol, resultCol));
-  unsigned position = 14;
+  unsigned position = kFirstBatchArgument;
   for (unsigned loop = 0; loop < config.numBatchLoops; ++loop, position += 4) {
     Value digit = loop + 1 == config.numBatchLoops ? number : takeDigit(number, argument(position));
+    batchDigits.push_back(digit);
     lhs.first = add(lhs.first, mul(digit, argument(position + 1)));
     rhs.first = add(rhs.first, mul(digit, argument(position + 2)));
     resultFirst = add(resultFirst, mul(digit, argument(position + 3)));
@@ -90,4 +93,57 @@ Value ProductFrame::total(Value elements, Value sums) {
   if (isa<FloatType>(config.accumulatorType))
     return arith::AddFOp::create(b, elements, sums);
   return arith::AddIOp::create(b, elements, sums);
+}
+
+Value ProductFrame::addressOf(Value buffer, unsigned space) {
+  auto metadata = memref::ExtractStridedMetadataOp::create(b, buffer);
+  Value base = memref::ExtractAlignedPointerAsIndexOp::create(b, buffer);
+  int64_t bytes = cast<MemRefType>(buffer.getType()).getElementTypeBitWidth() / 8;
+  Value first = add(base, mul(metadata.getOffset(), index(bytes)));
+  auto type = LLVM::LLVMPointerType::get(b.getContext(), space == kShared ? kShared : 0);
+  Value address = LLVM::IntToPtrOp::create(b, type, toI64(first));
+  if (space == kGlobal)
+    address = LLVM::AddrSpaceCastOp::create(
+        b, LLVM::LLVMPointerType::get(b.getContext(), kGlobal), address);
+  return address;
+}
+
+/// Of an mma's 16x8 sums a lane has two neighbours in row lane / 4, and two 8 rows further on.
+void ProductFrame::writeFragments(ArrayRef<Value> sums, Value warpRow, Value warpCol, int64_t numM) {
+  int64_t numN = static_cast<int64_t>(sums.size()) / (4 * numM);
+  Value lane = remainder(k.blockTeam().thread, kWarpSize);
+  Value laneRow = add(warpRow, quotient(lane, 4));
+  Value laneCol = add(warpCol, mul(remainder(lane, 4), index(2)));
+  for (int64_t mma = 0; mma < numM; ++mma)
+    for (int64_t half : {0, 1}) {
+      Value row = add(laneRow, index(mma * 16 + half * 8));
+      Value isRow = config.raggedM ? lessThan(add(firstRow, row), m) : Value();
+      for (int64_t column = 0; column < numN; ++column)
+        writePair(sums.slice(4 * (mma * numN + column) + 2 * half, 2), row,
+                  add(laneCol, index(column * 8)), isRow);
+    }
+}
+
+void ProductFrame::writePair(ArrayRef<Value> pair, Value row, Value column, Value isRow) {
+  Value result = argument(2);
+  int64_t bytes = config.resultType.getIntOrFloatBitWidth() / 8;
+  for (int64_t lane = 0; lane < 2; lane += config.resultLanes) {
+    Value place = add(column, index(lane));
+    Value isColumn = config.raggedN ? lessThan(add(firstCol, place), n) : Value();
+    k.when(both(isRow, isColumn), [&] {
+      Value at = add(resultFirst, add(mul(row, resultRow), mul(place, resultCol)));
+      Values values(pair.slice(lane, config.resultLanes));
+      VectorType type = vectorOf(config.resultType, config.resultLanes);
+      llvm::MaybeAlign align(config.resultLanes * bytes);
+      if (config.accumulate) {
+        Value old = vector::LoadOp::create(b, type, result, at, /*nontemporal=*/false, align);
+        for (auto [index, value] : llvm::enumerate(values))
+          value = total(vector::ExtractOp::create(b, old, ArrayRef<int64_t>(index)), value);
+      }
+      for (Value &value : values)
+        value = converted(value);
+      Value stored = vector::FromElementsOp::create(b, type, values);
+      vector::StoreOp::create(b, stored, result, at, /*nontemporal=*/false, align);
+    });
+  }
 }

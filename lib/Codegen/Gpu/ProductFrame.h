@@ -40,6 +40,7 @@ protected:
   Value lessThan(Value x, Value y) {
     return mlir::arith::CmpIOp::create(b, mlir::arith::CmpIPredicate::ult, x, y);
   }
+  Value toI64(Value x) { return mlir::arith::IndexCastOp::create(b, b.getI64Type(), x); }
   /// The conjunction of conditions, which are absent where they always hold.
   Value both(Value x, Value y) {
     return !x ? y : !y ? x : mlir::arith::AndIOp::create(b, x, y).getResult();
@@ -56,6 +57,17 @@ protected:
   /// How many tiles lie along k.
   Value numSteps() { return quotient(add(sum, index(tile.k - 1)), tile.k); }
 
+  /// number % radix and number / radix in 32 bits: 64 would take a hundred instructions.
+  Value takeDigit(Value &number, Value radix);
+
+  static constexpr unsigned kGlobal = 1, kShared = 3;
+  /// Where the first element of `buffer` is, in the address space of that number.
+  Value addressOf(Value buffer, unsigned space);
+
+  /// Writes a warp's part of C, which begins at a row and a column of the block's tile: sums as mma and
+  /// wgmma leave them, 16 rows after 16 rows, 8 columns after 8.
+  void writeFragments(llvm::ArrayRef<Value> sums, Value warpRow, Value warpCol, int64_t numM);
+
   /// A sum, or a vector of them, as elements of C; and added to elements of C, in the sums' type.
   Value converted(Value sums);
   Value total(Value elements, Value sums);
@@ -69,12 +81,13 @@ protected:
   Value m, n, sum;
   Value firstRow, firstCol;                ///< Of the block's tile of C.
   Value resultRow, resultCol, resultFirst; ///< Strides of C, and where the tile begins.
+  Values batchDigits;                      ///< Which one of the batch it is, along each axis.
+  /// Where the arguments of batch loops begin, four each, and those of sum loops, three each.
+  static constexpr unsigned kFirstBatchArgument = 14;
+  unsigned firstSumArgument = 0;
 
 private:
-  /// number % radix and number / radix in 32 bits: 64 would take a hundred instructions.
-  Value takeDigit(Value &number, Value radix);
-
-  unsigned firstSumArgument = 0;
+  void writePair(llvm::ArrayRef<Value> pair, Value row, Value column, Value isRow);
 };
 
 } // namespace hjx

@@ -3,6 +3,8 @@
 // The code of a product kernel: see the header.
 #include "lib/Codegen/Gpu/ProductFrame.h"
 #include "lib/Codegen/Gpu/TensorProductKernel.h"
+#include "lib/Codegen/Gpu/WarpgroupProductKernel.h"
+#include "lib/Target/Ptx/Ptx.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -231,25 +233,57 @@ void ProductEmitter::writeBack(ArrayRef<Value> accumulators) {
   }
 }
 
+/// How the kernel of `config` takes a factor: in boxes of 128 bytes along the fastest axis, and of what a
+/// tile has along the other.
+static DictionaryAttr tensorMapOf(const ProductKernelConfig &config, unsigned factor, Builder &b) {
+  Type element = config.operandType;
+  bool alongSum = factor == 0 ? config.lhsAlongSum : config.rhsAlongSum;
+  SmallVector<int64_t> box(config.mapRank(), 1);
+  box.back() = kTileBytes * 8 / element.getIntOrFloatBitWidth();
+  box[box.size() - 2] = alongSum ? (factor == 0 ? config.tile.m : config.tile.n) : config.tile.k;
+  if (element.isF32()) // Rounded on the way.
+    element = b.getType<FloatTF32Type>();
+  return b.getDictionaryAttr({b.getNamedAttr("box", b.getDenseI64ArrayAttr(box)),
+                              b.getNamedAttr("element", TypeAttr::get(element))});
+}
+
 gpu::GPUFuncOp hjx::emitProductKernel(DeviceModule &device, Location loc,
                                       const ProductKernelConfig &config) {
   MLIRContext *context = loc.getContext();
   Builder b(context);
   auto layout = StridedLayoutAttr::get(context, ShapedType::kDynamic, {1});
   auto matrix = [&](Type type) { return MemRefType::get({ShapedType::kDynamic}, type, layout); };
-  SmallVector<Type> types = {matrix(config.operandType), matrix(config.operandType),
-                             matrix(config.resultType)};
+  Type factor = matrix(config.operandType);
+  bool byMaps = config.tile.unit == ProductUnit::WarpGroup;
+  if (byMaps) {
+    SmallVector<int64_t> sizes(config.mapRank(), ShapedType::kDynamic), strides(sizes);
+    strides.back() = 1;
+    factor = MemRefType::get(sizes, config.operandType,
+                             StridedLayoutAttr::get(context, ShapedType::kDynamic, strides));
+  }
+  SmallVector<Type> types = {factor, factor, matrix(config.resultType)};
   types.append(11 + 4 * config.numBatchLoops + 3 * config.numSumLoops, b.getIndexType());
   gpu::GPUFuncOp kernel = device.createKernel(loc, config.name(), types);
   for (unsigned matrix : {0, 1, 2}) {
+    if (byMaps && matrix < 2) {
+      kernel.setArgAttr(matrix, kTensorMapAttr, tensorMapOf(config, matrix, b));
+      continue;
+    }
     if (config.isAlone)
       kernel.setArgAttr(matrix, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
     if (matrix < 2)
       kernel.setArgAttr(matrix, LLVM::LLVMDialect::getReadonlyAttrName(), b.getUnitAttr());
   }
-  if (config.tile.onTensorCores())
-    emitTensorProduct(kernel, config);
-  else
+  switch (config.tile.unit) {
+  case ProductUnit::Thread:
     ProductEmitter(kernel, config).emit();
+    break;
+  case ProductUnit::Warp:
+    emitTensorProduct(kernel, config);
+    break;
+  case ProductUnit::WarpGroup:
+    emitWarpgroupProduct(kernel, config);
+    break;
+  }
   return kernel;
 }

@@ -19,7 +19,8 @@
 //
 // What a configuration fixes is what changes the code; sizes and strides are arguments, so that
 // the layers of a network share a few kernels. Types that tensor cores multiply have kernels of
-// another kind, see TensorProductKernel.h; what both do around their tiles is in ProductFrame.h.
+// other kinds, see TensorProductKernel.h and WarpgroupProductKernel.h; what all do around their
+// tiles is in ProductFrame.h.
 #pragma once
 
 #include "lib/Codegen/Structured/Product.h"
@@ -27,14 +28,27 @@
 
 namespace hjx {
 
-/// The part of C that a block computes, and how much of k at a time; and which part of it a thread
-/// computes, or a warp where `stages` says that tensor cores do.
+/// Who multiplies: each thread for itself, a warp on tensor cores, or a group of four warps there.
+enum class ProductUnit { Thread, Warp, WarpGroup };
+
+/// The part of C that a block computes, and how much of k at a time; and which part of it a unit
+/// computes.
 struct ProductTile {
   int64_t m, n, k, partM, partN;
+  ProductUnit unit = ProductUnit::Thread;
   int64_t stages = 0; ///< Tiles of A and B in shared memory, for tensor cores.
-  bool onTensorCores() const { return stages > 0; }
+  bool onTensorCores() const { return unit != ProductUnit::Thread; }
   int64_t blockSize() const {
-    return (m / partM) * (n / partN) * (onTensorCores() ? kWarpSize : 1);
+    int64_t parts = (m / partM) * (n / partN);
+    switch (unit) {
+    case ProductUnit::Thread:
+      return parts;
+    case ProductUnit::Warp:
+      return parts * kWarpSize;
+    case ProductUnit::WarpGroup:
+      return (parts + 1) * 4 * kWarpSize; // One group brings the tiles.
+    }
+    llvm_unreachable("not a unit");
   }
 };
 
@@ -54,6 +68,13 @@ struct ProductKernelConfig {
   unsigned numSumLoops = 0;   ///< Summed axes beside k.
 
   std::string name() const;
+  /// Axes of the tensor map of a factor.
+  unsigned mapRank() const { return 2 + numBatchLoops + numSumLoops; }
+};
+
+/// A factor as copies of tiles take it: the axes of its tensor map, the slowest first.
+struct FactorAxes {
+  llvm::SmallVector<int64_t> sizes, strides;
 };
 
 /// A product as a launch: the configuration, and the kernel's arguments after A, B and C.
@@ -61,11 +82,12 @@ struct ProductLaunch {
   ProductKernelConfig config;
   int64_t numBlocks = 1;
   llvm::SmallVector<int64_t> arguments;
+  FactorAxes factors[2]; ///< A and B, where the unit is WarpGroup.
 
   /// The choice for `product`; `alignments` are the bytes to which A, B and C are aligned.
   static ProductLaunch choose(const Product &product, bool accumulate,
                               std::array<int64_t, 3> alignments, bool isAlone,
-                              MatmulPrecision precision);
+                              MatmulPrecision precision, bool hasWarpGroups);
 };
 
 /// Returns the kernel of `config`, of either kind:
@@ -74,6 +96,8 @@ struct ProductLaunch {
 ///    A's strides along m and k, B's along k and n, C's along m and n,
 ///    per batch loop its size and its stride in A, B and C,
 ///    per sum loop its size and its stride in A and B: index)
+/// For warp groups A and B are tensor maps (kTensorMapAttr), of rank 2 and an axis for each loop; what
+/// such a loop gives instead of a stride is 1, or 0 if the factor does not have the axis.
 mlir::gpu::GPUFuncOp emitProductKernel(DeviceModule &device, mlir::Location loc,
                                        const ProductKernelConfig &config);
 

@@ -2,6 +2,7 @@
 //
 // Which kernel for which product: tiles, widths of loads, arguments. See ProductKernel.h.
 #include "lib/Codegen/Gpu/TensorProductKernel.h"
+#include "lib/Codegen/Gpu/WarpgroupProductKernel.h"
 
 #include <numeric>
 
@@ -13,7 +14,13 @@ using namespace hjx;
 static constexpr ProductTile kTiles[] = {
     {128, 128, 8, 8, 8}, {64, 64, 16, 4, 4}, {32, 32, 16, 4, 4}};
 /// For tensor cores, with k in bytes: an mma takes 32 of them.
-static constexpr ProductTile kTensorTiles[] = {{128, 128, 64, 64, 64, 3}, {64, 64, 64, 32, 32, 4}};
+static constexpr ProductTile kTensorTiles[] = {
+    {128, 128, 64, 64, 64, ProductUnit::Warp, 3}, {64, 64, 64, 32, 32, ProductUnit::Warp, 4}};
+/// For warp groups, with k in bytes. A stage of the first has 48 KiB.
+static constexpr ProductTile kWarpgroupTiles[] = {
+    {128, 256, kTileBytes, 64, 256, ProductUnit::WarpGroup, 4},
+    {128, 128, kTileBytes, 64, 128, ProductUnit::WarpGroup, 4},
+    {64, 64, kTileBytes, 64, 64, ProductUnit::WarpGroup, 4}};
 /// About as many blocks as a large device has processors.
 static constexpr int64_t kEnoughBlocks = 128;
 
@@ -55,7 +62,8 @@ std::string ProductKernelConfig::name() const {
   if (numSumLoops)
     os << "_sum" << numSumLoops;
   if (tile.onTensorCores())
-    os << "_mma" << (operandType.isF32() ? "_tf32" : "");
+    os << (tile.unit == ProductUnit::Warp ? "_mma" : "_wgmma")
+       << (operandType.isF32() ? "_tf32" : "");
   return name + (accumulate ? "_add" : "") + (isAlone ? "" : "_overlap");
 }
 
@@ -90,9 +98,42 @@ static Width chooseWidth(std::array<int64_t, 2> strides, std::array<int64_t, 2> 
   return {alongFirst, 1};
 }
 
+namespace {
+
+/// An axis of a factor: its stride is 0 where the factor does not have it.
+struct Axis {
+  int64_t size, stride;
+};
+
+} // namespace
+
+/// The axes of the tensor map of a factor: its two in the tile, of which `fast` has neighbours, and the
+/// outer ones, the fastest first. Nothing if TMA does not take it: all strides but that of `fast`
+/// must be multiples of 16 bytes, and so must be the address.
+static std::optional<FactorAxes> mapAxes(Axis fast, Axis slow, ArrayRef<Axis> outer, int64_t bytes,
+                                         int64_t alignment) {
+  constexpr int64_t kUnit = 16, kMostAxes = 5, kMostElements = int64_t(1) << 31;
+  if ((fast.stride != 1 && fast.size != 1) || alignment % kUnit != 0 ||
+      outer.size() + 2 > kMostAxes)
+    return std::nullopt;
+  FactorAxes axes{{fast.size}, {1}};
+  auto add = [&](Axis axis) {
+    // Where there is one element, any stride will do.
+    int64_t size = axis.stride == 0 ? 1 : axis.size;
+    int64_t stride = size == 1 ? llvm::alignTo(fast.size * bytes, kUnit) / bytes : axis.stride;
+    axes.sizes.insert(axes.sizes.begin(), size);
+    axes.strides.insert(axes.strides.begin(), stride);
+    return size < kMostElements && stride > 0 && stride * bytes % kUnit == 0;
+  };
+  bool isPossible = fast.size < kMostElements && (slow.stride != 0 || slow.size == 1) && add(slow);
+  for (Axis axis : outer)
+    isPossible = isPossible && add(axis);
+  return isPossible ? std::optional(axes) : std::nullopt;
+}
+
 ProductLaunch ProductLaunch::choose(const Product &product, bool accumulate,
                                     std::array<int64_t, 3> alignments, bool isAlone,
-                                    MatmulPrecision precision) {
+                                    MatmulPrecision precision, bool hasWarpGroups) {
   const ProductSizes &sizes = product.sizes;
   ProductLaunch launch;
   ProductKernelConfig &config = launch.config;
@@ -147,11 +188,43 @@ ProductLaunch ProductLaunch::choose(const Product &product, bool accumulate,
     config.lhsLanes = lhs.lanes;
     config.rhsLanes = rhs.lanes;
   };
-  chooseWidths(16, 16);
+  auto chooseMaps = [&] {
+    if (!hasWarpGroups || sizes.m < 1 || sizes.n < 1 || sizes.k < 1)
+      return false;
+    SmallVector<Axis> outer[2];
+    for (const BatchLoop &loop : batches) {
+      outer[0].push_back({loop.size, loop.lhs});
+      outer[1].push_back({loop.size, loop.rhs});
+    }
+    for (const Product::OuterLoop &loop : sums) {
+      outer[0].push_back({loop.size, loop.lhsStride});
+      outer[1].push_back({loop.size, loop.rhsStride});
+    }
+    Axis sumAxes[2] = {{sizes.k, product.lhs.col}, {sizes.k, product.rhs.row}};
+    Axis sideAxes[2] = {{sizes.m, product.lhs.row}, {sizes.n, product.rhs.col}};
+    bool *alongSum[2] = {&config.lhsAlongSum, &config.rhsAlongSum};
+    for (unsigned factor : {0, 1}) {
+      auto axes = mapAxes(sumAxes[factor], sideAxes[factor], outer[factor], bytes, alignments[factor]);
+      *alongSum[factor] = axes.has_value();
+      if (!axes)
+        axes = mapAxes(sideAxes[factor], sumAxes[factor], outer[factor], bytes, alignments[factor]);
+      if (!axes)
+        return false;
+      launch.factors[factor] = *axes;
+    }
+    config.lhsLanes = config.rhsLanes = 16 / bytes;
+    return hasWarpgroupProduct(config, precision);
+  };
+  bool byMaps = chooseMaps();
+  if (!byMaps)
+    chooseWidths(16, 16);
   // Copies into shared memory take a multiple of 4 bytes. What has less goes through registers, of
   // which single bytes would need too many.
   bool areCopied = config.lhsLanes * bytes >= 4 && config.rhsLanes * bytes >= 4;
-  if (hasTensorProduct(config, precision) && (areCopied || bytes > 1)) {
+  if (byMaps) {
+    config.tile = chooseTile(kWarpgroupTiles, sizes, numBatches, [](const ProductTile &) { return true; });
+    config.tile.k /= bytes;
+  } else if (hasTensorProduct(config, precision) && (areCopied || bytes > 1)) {
     config.tile = chooseTile(kTensorTiles, sizes, numBatches,
                              [&](const ProductTile &) { return areCopied; });
     config.tile.k /= bytes;
@@ -183,9 +256,11 @@ ProductLaunch ProductLaunch::choose(const Product &product, bool accumulate,
   launch.arguments = {sizes.m,         sizes.n,         sizes.k,         tilesM,
                       tilesN,          product.lhs.row, product.lhs.col, product.rhs.row,
                       product.rhs.col, product.result.row, product.result.col};
+  // A tensor map has the strides; its coordinates count.
+  auto step = [&](int64_t stride) -> int64_t { return byMaps ? stride != 0 : stride; };
   for (const BatchLoop &loop : batches)
-    launch.arguments.append({loop.size, loop.lhs, loop.rhs, loop.result});
+    launch.arguments.append({loop.size, step(loop.lhs), step(loop.rhs), loop.result});
   for (const Product::OuterLoop &loop : sums)
-    launch.arguments.append({loop.size, loop.lhsStride, loop.rhsStride});
+    launch.arguments.append({loop.size, step(loop.lhsStride), step(loop.rhsStride)});
   return launch;
 }

@@ -17,7 +17,6 @@ namespace {
 constexpr int64_t kMmaBytes = 32;       // Of k, in one mma.
 constexpr int64_t kMmaM = 16, kMmaN = 8;
 constexpr int64_t kFragmentSide = 16;   // One ldmatrix.x4: an A fragment, or two of B.
-constexpr unsigned kGlobal = 1, kShared = 3;
 
 /// A factor and its ring of tiles.
 struct Ring {
@@ -43,8 +42,6 @@ private:
   Value constant(int64_t value, unsigned width = 32) {
     return LLVM::ConstantOp::create(b, b.getIntegerType(width), value);
   }
-  Value toI64(Value value) { return arith::IndexCastOp::create(b, b.getI64Type(), value); }
-  Value addressOf(Value buffer, unsigned space);
   Value offset(Value address, Value bytes);
   Value offset(Value address, int64_t bytes);
 
@@ -72,8 +69,6 @@ private:
   Values fragment(const Ring &ring, Value stage, int64_t step, int64_t number);
   Values multiplyFragments(ArrayRef<Value> lhs, ArrayRef<Value> rhs, ArrayRef<Value> sums);
   void multiply(Value stage, Values &sums);
-  void writeBack(ArrayRef<Value> sums);
-  void writePair(ArrayRef<Value> pair, Value row, Value column, Value isRow);
   bool isTf32() const { return config.operandType.isF32(); }
   bool isInteger() const { return config.operandType.isInteger(); }
   /// Whether fragments come by ldmatrix.
@@ -115,19 +110,6 @@ TensorProductEmitter::TensorProductEmitter(gpu::GPUFuncOp kernel,
 //===----------------------------------------------------------------------===//
 // Addresses
 //===----------------------------------------------------------------------===//
-
-Value TensorProductEmitter::addressOf(Value buffer, unsigned space) {
-  auto metadata = memref::ExtractStridedMetadataOp::create(b, buffer);
-  Value base = memref::ExtractAlignedPointerAsIndexOp::create(b, buffer);
-  int64_t bytes = cast<MemRefType>(buffer.getType()).getElementTypeBitWidth() / 8;
-  Value first = add(base, mul(metadata.getOffset(), index(bytes)));
-  auto type = LLVM::LLVMPointerType::get(b.getContext(), space == kShared ? kShared : 0);
-  Value address = LLVM::IntToPtrOp::create(b, type, toI64(first));
-  if (space == kGlobal)
-    address = LLVM::AddrSpaceCastOp::create(
-        b, LLVM::LLVMPointerType::get(b.getContext(), kGlobal), address);
-  return address;
-}
 
 Value TensorProductEmitter::offset(Value address, Value bytes) {
   return LLVM::GEPOp::create(b, address.getType(), b.getI8Type(), address, ValueRange{bytes});
@@ -257,7 +239,8 @@ void TensorProductEmitter::store(const Ring &ring, ArrayRef<Value> loaded, Value
 void TensorProductEmitter::emit() {
   int64_t numMmas = (tile.partM / kMmaM) * (tile.partN / kMmaN);
   Values sums(4 * numMmas, zero(config.accumulatorType));
-  writeBack(emitSum(sums, [&](Values sums) { return emitTiles(sums); }));
+  sums = emitSum(sums, [&](Values sums) { return emitTiles(sums); });
+  writeFragments(sums, warpRow, warpCol, tile.partM / kMmaM);
 }
 
 /// The loop along k: while tile t is multiplied, tiles up to t + stages - 1 are on their way.
@@ -392,49 +375,6 @@ SmallVector<Value> TensorProductEmitter::multiplyFragments(ArrayRef<Value> lhs,
   for (int64_t i = 0; i < 4; ++i)
     results.push_back(LLVM::ExtractValueOp::create(b, result, ArrayRef<int64_t>{i}));
   return results;
-}
-
-//===----------------------------------------------------------------------===//
-// The result
-//===----------------------------------------------------------------------===//
-
-/// Of an mma's 16x8 sums a lane has two neighbours in row lane / 4, and two 8 rows further on.
-void TensorProductEmitter::writeBack(ArrayRef<Value> sums) {
-  int64_t numM = tile.partM / kMmaM, numN = tile.partN / kMmaN;
-  Value laneRow = add(warpRow, quotient(lane, 4));
-  Value laneCol = add(warpCol, mul(remainder(lane, 4), index(2)));
-  for (int64_t mma = 0; mma < numM; ++mma)
-    for (int64_t half : {0, 1}) {
-      Value row = add(laneRow, index(mma * kMmaM + half * 8));
-      Value isRow = config.raggedM ? lessThan(add(firstRow, row), m) : Value();
-      for (int64_t column = 0; column < numN; ++column)
-        writePair(sums.slice(4 * (mma * numN + column) + 2 * half, 2), row,
-                  add(laneCol, index(column * kMmaN)), isRow);
-    }
-}
-
-void TensorProductEmitter::writePair(ArrayRef<Value> pair, Value row, Value column, Value isRow) {
-  Value result = argument(2);
-  int64_t bytes = config.resultType.getIntOrFloatBitWidth() / 8;
-  for (int64_t lane = 0; lane < 2; lane += config.resultLanes) {
-    Value place = add(column, index(lane));
-    Value isColumn = config.raggedN ? lessThan(add(firstCol, place), n) : Value();
-    k.when(both(isRow, isColumn), [&] {
-      Value at = add(resultFirst, add(mul(row, resultRow), mul(place, resultCol)));
-      Values values(pair.slice(lane, config.resultLanes));
-      VectorType type = vectorOf(config.resultType, config.resultLanes);
-      llvm::MaybeAlign align(config.resultLanes * bytes);
-      if (config.accumulate) {
-        Value old = vector::LoadOp::create(b, type, result, at, /*nontemporal=*/false, align);
-        for (auto [index, value] : llvm::enumerate(values))
-          value = total(vector::ExtractOp::create(b, old, ArrayRef<int64_t>(index)), value);
-      }
-      for (Value &value : values)
-        value = converted(value);
-      Value stored = vector::FromElementsOp::create(b, type, values);
-      vector::StoreOp::create(b, stored, result, at, /*nontemporal=*/false, align);
-    });
-  }
 }
 
 void hjx::emitTensorProduct(gpu::GPUFuncOp kernel, const ProductKernelConfig &config) {

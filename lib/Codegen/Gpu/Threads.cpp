@@ -3,6 +3,8 @@
 // Shares and exchanges: see the header.
 #include "lib/Codegen/Gpu/Threads.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
 using namespace mlir;
 using namespace hjx;
 
@@ -29,10 +31,15 @@ Team KernelBuilder::gridTeam() {
   return {arith::AddIOp::create(b, first, threadId), numBlocks * blockSize};
 }
 
-Value KernelBuilder::sharedMemory(Type elementType, int64_t numElements) {
+Value KernelBuilder::sharedMemory(Type elementType, int64_t numElements, int64_t alignment) {
   auto space = gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
   auto type = MemRefType::get({numElements}, elementType, MemRefLayoutAttrInterface(), space);
-  return function.addWorkgroupAttribution(type, b.getLoc());
+  Value buffer = function.addWorkgroupAttribution(type, b.getLoc());
+  if (alignment > 0)
+    function.setWorkgroupAttributionAttr(function.getNumWorkgroupAttributions() - 1,
+                                         LLVM::LLVMDialect::getAlignAttrName(),
+                                         b.getI64IntegerAttr(alignment));
+  return buffer;
 }
 
 void KernelBuilder::when(Value condition, llvm::function_ref<void()> body) {

@@ -39,8 +39,8 @@ public:
   /// Waits until all threads of the block are here and sees what they wrote.
   void barrier() { mlir::gpu::BarrierOp::create(b); }
 
-  /// A buffer that the threads of a block share.
-  mlir::Value sharedMemory(mlir::Type elementType, int64_t numElements);
+  /// A buffer that the threads of a block share; `alignment`, in bytes, is 0 for the usual one.
+  mlir::Value sharedMemory(mlir::Type elementType, int64_t numElements, int64_t alignment = 0);
 
   /// Runs `body` for the units [0, numUnits) that are this thread's.
   void forEachUnit(const Team &team, int64_t numUnits,

@@ -2,6 +2,7 @@
 //
 // Device functions to the LLVM and NVVM dialects in one conversion: see Passes.td.
 #include "lib/Target/Ptx/Ptx.h"
+#include "runtime/Device.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -115,7 +116,20 @@ struct ConvertDeviceToNvvm : impl::ConvertDeviceToNvvmBase<ConvertDeviceToNvvm> 
       if (Attribute threads = function->removeAttr(kThreadsAttr)) {
         function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), UnitAttr::get(&getContext()));
         function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), threads);
+        for (unsigned index = 0; index < function.getNumArguments(); ++index)
+          if (function.removeArgAttr(index, kTensorMapAttr))
+            passByValue(function, index);
       }
+  }
+
+  /// TMA takes maps where they are passed. Only what a kernel does not write stays there.
+  void passByValue(LLVM::LLVMFuncOp function, unsigned index) {
+    Builder b(&getContext());
+    auto bytes = LLVM::LLVMArrayType::get(b.getI8Type(), TensorMap::kSizeBytes);
+    function.setArgAttr(index, LLVM::LLVMDialect::getByValAttrName(), TypeAttr::get(bytes));
+    function.setArgAttr(index, NVVM::NVVMDialect::getGridConstantAttrName(), b.getUnitAttr());
+    function.setArgAttr(index, LLVM::LLVMDialect::getAlignAttrName(),
+                        b.getI64IntegerAttr(TensorMap::kAlignment));
   }
 };
 

@@ -25,13 +25,34 @@ struct LowerDeviceAbi : impl::LowerDeviceAbiBase<LowerDeviceAbi> {
     configureGpuToNVVMTypeConverter(types);
     BarePointers pointers(types);
     for (auto kernel : llvm::to_vector(getOperation().getOps<gpu::GPUFuncOp>())) {
-      if (failed(BarePointers::check(kernel)))
+      if (failed(lowerTensorMaps(kernel)) || failed(BarePointers::check(kernel)))
         return signalPassFailure();
       lower(kernel, pointers);
     }
   }
 
 private:
+  /// Buffers of which the kernel gets a map: what it casts to a pointer is that of the map.
+  LogicalResult lowerTensorMaps(gpu::GPUFuncOp kernel) {
+    auto pointer = LLVM::LLVMPointerType::get(&getContext());
+    auto arguments = kernel.getArguments().take_front(kernel.getNumArguments());
+    for (BlockArgument argument : arguments) {
+      if (!kernel.getArgAttr(argument.getArgNumber(), kTensorMapAttr))
+        continue;
+      for (Operation *user : llvm::make_early_inc_range(argument.getUsers())) {
+        if (!isa<UnrealizedConversionCastOp>(user) || user->getResultTypes() != TypeRange(pointer))
+          return user->emitOpError("on an argument with '")
+                 << kTensorMapAttr << "': expected a cast to " << pointer;
+        user->replaceAllUsesWith(ValueRange{argument});
+        user->erase();
+      }
+      argument.setType(pointer);
+    }
+    SmallVector<Type> types = llvm::to_vector(ValueRange(arguments).getTypes());
+    kernel.setFunctionType(FunctionType::get(&getContext(), types, {}));
+    return success();
+  }
+
   void lower(gpu::GPUFuncOp kernel, const BarePointers &pointers) {
     auto b = ImplicitLocOpBuilder::atBlockBegin(kernel.getLoc(), &kernel.front());
     unsigned numArguments = kernel.getNumArguments();
@@ -65,14 +86,15 @@ private:
       auto pointer = cast<LLVM::LLVMPointerType>(pointers.pointerType(type));
       Value address;
       if (memory.isDynamic()) {
-        declare(kernel, kDynamicShared, b.getI8Type(), 0, LLVM::Linkage::External);
+        declare(kernel, kDynamicShared, b.getI8Type(), 0, LLVM::Linkage::External,
+                SharedMemory::kMostAlignment);
         Value first = LLVM::AddressOfOp::create(b, pointer, kDynamicShared);
         auto offset = static_cast<int32_t>(memory.offsets[index]);
         address = LLVM::GEPOp::create(b, pointer, b.getI8Type(), first, LLVM::GEPArg(offset));
       } else {
         std::string name = (kernel.getName() + "_shared" + Twine(index)).str();
         declare(kernel, name, type.getElementType(), type.getNumElements(),
-                LLVM::Linkage::Internal);
+                LLVM::Linkage::Internal, memory.alignments[index]);
         address = LLVM::AddressOfOp::create(b, pointer, name);
       }
       buffer.replaceAllUsesWith(pointers.bufferAt(b, type, address));
@@ -81,13 +103,13 @@ private:
 
   /// Makes sure that there is such an array in shared memory.
   void declare(gpu::GPUFuncOp kernel, StringRef name, Type elementType, int64_t size,
-               LLVM::Linkage linkage) {
+               LLVM::Linkage linkage, int64_t alignment) {
     if (getOperation().lookupSymbol(name))
       return;
     ImplicitLocOpBuilder b(kernel.getLoc(), kernel);
     constexpr auto kShared = static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared);
     LLVM::GlobalOp::create(b, LLVM::LLVMArrayType::get(elementType, size), /*isConstant=*/false,
-                           linkage, name, /*value=*/Attribute(), SharedMemory::kAlignment, kShared);
+                           linkage, name, /*value=*/Attribute(), alignment, kShared);
   }
 };
 

@@ -6,9 +6,12 @@
 //
 //   %args = array of 2 pointers on the stack: to the address of x[0], to n
 //   call @hjx_rt_launch(%launcher, 3, 48, 1, 1, 256, 1, 1, 0, %args)
+//
+// What is a tensor map to the kernel is 128 bytes on the stack, that @hjx_rt_tensor_map wrote before.
 #include "lib/Target/BarePointers.h"
 #include "lib/Target/Ptx/Ptx.h"
 #include "lib/Target/Ptx/SharedMemory.h"
+#include "runtime/Device.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -20,7 +23,8 @@ namespace hjx {
 
 namespace {
 
-constexpr llvm::StringLiteral kLaunch = "hjx_rt_launch", kConstant = "hjx_rt_constant";
+constexpr llvm::StringLiteral kLaunch = "hjx_rt_launch", kTensorMap = "hjx_rt_tensor_map",
+                              kConstant = "hjx_rt_constant";
 
 struct LowerLaunches : impl::LowerLaunchesBase<LowerLaunches> {
   void runOnOperation() override {
@@ -62,7 +66,8 @@ struct LowerLaunches : impl::LowerLaunchesBase<LowerLaunches> {
     for (memref::LoadOp load : loads)
       lowerLoad(load);
     for (gpu::LaunchFuncOp launch : launches)
-      lowerLaunch(launch);
+      if (failed(lowerLaunch(launch)))
+        return signalPassFailure();
   }
 
 private:
@@ -70,8 +75,10 @@ private:
     if (gpu::GPUModuleOp device = deviceModule(module))
       for (auto function : device.getOps<FunctionOpInterface>()) {
         numbers.try_emplace(function.getName(), numbers.size());
-        if (auto kernel = dyn_cast<gpu::GPUFuncOp>(*function))
+        if (auto kernel = dyn_cast<gpu::GPUFuncOp>(*function)) {
+          kernels[function.getName()] = kernel;
           sharedBytes[function.getName()] = SharedMemory::of(kernel).dynamicBytes();
+        }
       }
   }
 
@@ -83,6 +90,9 @@ private:
     launch.append(8, i32); // Kernel, blocks, threads, bytes of dynamic shared memory.
     launch.push_back(pointer);
     LLVM::LLVMFuncOp::create(b, kLaunch, LLVM::LLVMFunctionType::get(nothing, launch));
+    LLVM::LLVMFuncOp::create(b, kTensorMap,
+                             LLVM::LLVMFunctionType::get(
+                                 nothing, {pointer, pointer, pointer, i32, i32, pointer}));
     LLVM::LLVMFuncOp::create(
         b, kReadName, LLVM::LLVMFunctionType::get(nothing, {pointer, pointer, i64, pointer}));
     LLVM::LLVMFuncOp::create(b, kConstant,
@@ -90,10 +100,10 @@ private:
   }
 
   /// A place on the stack frame of @main: one in a loop must not grow it each time round.
-  Value stackSlot(Location loc, Type type, int64_t count = 1) {
+  Value stackSlot(Location loc, Type type, int64_t count = 1, unsigned alignment = 0) {
     auto b = ImplicitLocOpBuilder::atBlockBegin(loc, frame);
     Value size = LLVM::ConstantOp::create(b, b.getI64Type(), count);
-    return LLVM::AllocaOp::create(b, pointer, type, size);
+    return LLVM::AllocaOp::create(b, pointer, type, size, alignment);
   }
 
   Value number(ImplicitLocOpBuilder &b, Value index) {
@@ -101,7 +111,7 @@ private:
     return LLVM::TruncOp::create(b, b.getI32Type(), wide);
   }
 
-  void lowerLaunch(gpu::LaunchFuncOp launch) {
+  LogicalResult lowerLaunch(gpu::LaunchFuncOp launch) {
     ImplicitLocOpBuilder b(launch.getLoc(), launch);
     auto constant = [&](int64_t value) -> Value {
       return LLVM::ConstantOp::create(b, b.getI32Type(), value);
@@ -109,16 +119,23 @@ private:
     unsigned numArguments = launch.getNumKernelOperands();
     Value table = stackSlot(launch.getLoc(), pointer, std::max(numArguments, 1u));
     for (auto [index, operand] : llvm::enumerate(launch.getKernelOperands())) {
-      Value value = operand;
-      if (isa<MemRefType>(operand.getType()))
-        value = BarePointers(*types).addressOf(b, operand);
-      else if (Type type = types->convertType(operand.getType()); type != operand.getType())
-        value = UnrealizedConversionCastOp::create(b, type, operand).getResult(0);
-      Value slot = stackSlot(launch.getLoc(), value.getType());
-      LLVM::StoreOp::create(b, value, slot);
-      Value entry = LLVM::GEPOp::create(b, pointer, pointer, table,
-                                        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(index)});
-      LLVM::StoreOp::create(b, slot, entry);
+      Value slot;
+      gpu::GPUFuncOp kernel = kernels.lookup(launch.getKernelName().getValue());
+      if (auto map = kernel ? kernel.getArgAttrOfType<DictionaryAttr>(index, kTensorMapAttr)
+                            : DictionaryAttr()) {
+        slot = tensorMap(b, operand, map);
+        if (!slot)
+          return failure();
+      } else {
+        Value value = operand;
+        if (isa<MemRefType>(operand.getType()))
+          value = BarePointers(*types).addressOf(b, operand);
+        else if (Type type = types->convertType(operand.getType()); type != operand.getType())
+          value = UnrealizedConversionCastOp::create(b, type, operand).getResult(0);
+        slot = stackSlot(launch.getLoc(), value.getType());
+        LLVM::StoreOp::create(b, value, slot);
+      }
+      store(b, slot, table, pointer, index);
     }
     SmallVector<Value> operands = {launcher,
                                    constant(numbers.lookup(launch.getKernelName().getValue()))};
@@ -129,6 +146,61 @@ private:
     operands.push_back(table);
     LLVM::CallOp::create(b, TypeRange(), kLaunch, operands);
     launch.erase();
+    return success();
+  }
+
+  /// table[index] = value
+  void store(ImplicitLocOpBuilder &b, Value value, Value table, Type type, size_t index) {
+    Value entry = LLVM::GEPOp::create(b, pointer, type, table,
+                                      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(index)});
+    LLVM::StoreOp::create(b, value, entry);
+  }
+
+  /// A place that holds the map of `buffer` when the launch comes; null after an error.
+  Value tensorMap(ImplicitLocOpBuilder &b, Value buffer, DictionaryAttr description) {
+    auto type = dyn_cast<MemRefType>(buffer.getType());
+    auto box = description.getAs<DenseI64ArrayAttr>("box");
+    auto element = description.getAs<TypeAttr>("element");
+    std::optional<TensorMap::Element> number =
+        element ? tensorMapElement(element.getValue()) : std::nullopt;
+    if (!type || !box || box.size() != type.getRank() || !number) {
+      emitError(b.getLoc()) << "'" << kTensorMapAttr << "': expected the box of a buffer and an element "
+                            << "type that tensor maps have, got " << description << " on "
+                            << buffer.getType();
+      return nullptr;
+    }
+    Type i64 = b.getI64Type();
+    int64_t rank = type.getRank(), bytes = type.getElementTypeBitWidth() / 8;
+    auto metadata = memref::ExtractStridedMetadataOp::create(b, buffer);
+    Value shape = stackSlot(b.getLoc(), i64, 3 * rank);
+    auto toI64 = [&](Value index) -> Value { return arith::IndexCastOp::create(b, i64, index); };
+    Value size = LLVM::ConstantOp::create(b, i64, bytes);
+    for (int64_t axis = 0; axis < rank; ++axis) {
+      store(b, toI64(metadata.getSizes()[axis]), shape, i64, axis);
+      Value stride = LLVM::MulOp::create(b, toI64(metadata.getStrides()[axis]), size);
+      store(b, stride, shape, i64, rank + axis);
+      store(b, LLVM::ConstantOp::create(b, i64, box[axis]), shape, i64, 2 * rank + axis);
+    }
+    Value map = stackSlot(b.getLoc(), b.getI8Type(), TensorMap::kSizeBytes, TensorMap::kAlignment);
+    auto constant = [&](int64_t value) -> Value {
+      return LLVM::ConstantOp::create(b, b.getI32Type(), value);
+    };
+    LLVM::CallOp::create(b, TypeRange(), kTensorMap,
+                         ValueRange{launcher, map, BarePointers(*types).addressOf(b, buffer),
+                                    constant(static_cast<int64_t>(*number)), constant(rank), shape});
+    return map;
+  }
+
+  static std::optional<TensorMap::Element> tensorMapElement(Type type) {
+    if (type.isInteger(8))
+      return TensorMap::Element::U8;
+    if (type.isF16())
+      return TensorMap::Element::F16;
+    if (type.isBF16())
+      return TensorMap::Element::Bf16;
+    if (type.isTF32())
+      return TensorMap::Element::Tf32;
+    return std::nullopt;
   }
 
   /// The data of a constant lies in the host's code; kernels see the device's copy.
@@ -177,6 +249,7 @@ private:
   Type pointer;
   Value launcher;
   Block *frame = nullptr;
+  llvm::StringMap<gpu::GPUFuncOp> kernels;
   llvm::StringMap<int64_t> numbers, sharedBytes; // Of kernels; the bytes are of dynamic memory.
 };
 

@@ -13,7 +13,8 @@ def LowerDeviceAbi : Pass<"hjx-lower-device-abi", "mlir::gpu::GPUModuleOp"> {
     A `gpu.func` becomes a `func.func` whose buffers are bare pointers
     (lib/Target/BarePointers.h); `hjx.threads` keeps the shape of its blocks, for which
     ptxas then allots registers. Shared memory becomes globals of the device module, or
-    dynamic where it is more than 48 KiB (lib/Target/Ptx/SharedMemory.h).
+    dynamic where it is more than 48 KiB (lib/Target/Ptx/SharedMemory.h). A buffer with
+    `hjx.tensor_map` becomes a pointer to the 128 bytes of its tensor map.
   }];
   let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::func::FuncDialect"];
 }
@@ -37,7 +38,8 @@ def LowerLaunches : Pass<"hjx-lower-launches", "mlir::ModuleOp"> {
     the CUDA driver takes them. A `memref.load` that @main does itself reads device
     memory: it becomes a call of `hjx_rt_read`, which waits for the device. A
     `memref.get_global` becomes a call of `hjx_rt_constant`, which gives the device's
-    copy. @main gets one more argument, the launcher.
+    copy. For a buffer that the kernel takes as a tensor map (`hjx.tensor_map`), a call of
+    `hjx_rt_tensor_map` writes the map. @main gets one more argument, the launcher.
   }];
   let dependentDialects = ["mlir::LLVM::LLVMDialect"];
 }

@@ -68,6 +68,7 @@ void hjx::buildToGpuMachinePipeline(OpPassManager &pm) {
   device.addPass(createLowerDeviceAbi());
   device.addPass(createSCFToControlFlowPass());
   device.addPass(createConvertDeviceToNvvm());
+  device.addPass(createConvertNVVMToLLVMPass()); // What LLVM has as assembly only: wgmma.
   device.addPass(createReconcileUnrealizedCastsPass());
   buildHostPipeline(pm);
 }

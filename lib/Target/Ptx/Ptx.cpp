@@ -19,8 +19,6 @@
 using namespace hjx;
 using namespace llvm;
 
-static constexpr StringLiteral kTriple = "nvptx64-nvidia-cuda";
-
 static Error ptxError(const Twine &message) {
   return createStringError(inconvertibleErrorCode(), "ptx: " + message);
 }
@@ -34,7 +32,7 @@ static Expected<std::unique_ptr<TargetMachine>> createMachine(const PtxOptions &
     return true;
   }();
   (void)initialised;
-  Triple triple(kTriple);
+  Triple triple(kPtxTriple);
   std::string message;
   const Target *target = TargetRegistry::lookupTarget(triple, message);
   if (!target)
@@ -139,6 +137,12 @@ static Error screen(const llvm::Module &module) {
 }
 
 Expected<DeviceCode> hjx::emitPtx(mlir::gpu::GPUModuleOp device, const PtxOptions &options) {
+  // The backend aborts on instructions that a chip does not have.
+  for (mlir::Attribute attribute : device.getTargetsAttr() ? device.getTargetsAttr().getValue() : ArrayRef<mlir::Attribute>())
+    if (auto target = dyn_cast<mlir::NVVM::NVVMTargetAttr>(attribute);
+        target && target.getChip().ends_with("a") && target.getChip() != options.chip)
+      return ptxError("expected chip " + target.getChip() + ", for which the kernels were generated, got '" +
+                      options.chip + "'\n  help: generate the kernels for that chip, or name theirs");
   Expected<std::unique_ptr<TargetMachine>> machine = createMachine(options);
   if (!machine)
     return machine.takeError();

@@ -33,8 +33,16 @@ constexpr llvm::StringLiteral kDeviceModuleName = "device";
 /// The function of the runtime by which host code waits for the device and reads (runtime/Abi.h).
 constexpr llvm::StringLiteral kReadName = "hjx_rt_read";
 
+/// What LLVM calls the target.
+constexpr llvm::StringLiteral kPtxTriple = "nvptx64-nvidia-cuda";
+
 /// On a kernel between hjx-lower-device-abi and convert-device-to-nvvm: the shape of its blocks.
 constexpr llvm::StringLiteral kThreadsAttr = "hjx.threads";
+
+/// On a buffer that is an argument of a kernel: the kernel gets a tensor map of it by value, which
+/// the launch makes of the buffer's sizes and strides, {box = array<i64: ...>, element = <type>}. All
+/// that a kernel may do with it is an unrealized_conversion_cast to !llvm.ptr.
+constexpr llvm::StringLiteral kTensorMapAttr = "hjx.tensor_map";
 
 struct PtxOptions {
   std::string chip = "sm_80"; ///< sm_80, sm_90, ...
@@ -57,8 +65,8 @@ mlir::gpu::GPUModuleOp deviceModule(mlir::ModuleOp module);
 
 /// Compiles a device module at the machine stage. Erase it before the host module is compiled.
 ///
-/// Errors: the message of whatever failed: an unknown chip, or code that PTX cannot express, by
-///         the name of the kernel.
+/// Errors: the message of whatever failed: an unknown chip, a module whose target is another that
+///         ends with an `a`, or code that PTX cannot express, by the name of the kernel.
 llvm::Expected<DeviceCode> emitPtx(mlir::gpu::GPUModuleOp device, const PtxOptions &options = {});
 
 /// Adds the dialects and translations that the pipeline and emitPtx need.

@@ -13,7 +13,7 @@
 // tiles, 128 rows of 64 bytes and 16 of padding.
 // MACHINE: %[[BYTES:.*]] = llvm.mlir.constant(61440 : i32) : i32
 // MACHINE: llvm.call @hjx_rt_launch({{.*}}, %[[BYTES]], %{{.*}}) : (
-// MACHINE: llvm.mlir.global external @hjx_dynamic_shared() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<0 x i8>
+// MACHINE: llvm.mlir.global external @hjx_dynamic_shared() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
 func.func @main(%a: tensor<1024x512xbf16>, %b: tensor<2048x512xbf16>, %c: tensor<1024x512xf32>, %d: tensor<2048x512xf32>)
     -> (tensor<1024x2048xf32>, tensor<1024x2048xf32>) {
   %zero = arith.constant 0.0 : f32
