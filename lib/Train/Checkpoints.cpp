@@ -52,7 +52,9 @@ absl::StatusOr<Json> readMeta(const std::string &folder) {
   // One exception-free probe for each field that is used below.
   auto number = [&](const char *key) { return json.contains(key) && json[key].is_number(); };
   auto string = [&](const char *key) { return json.contains(key) && json[key].is_string(); };
-  auto integer = [&](const char *key) { return number(key) && json[key].is_number_unsigned(); };
+  auto integer = [&](const char *key) {
+    return number(key) && json[key].is_number_unsigned() && json[key].get<uint64_t>() <= INT64_MAX;
+  };
   if (!json.is_object() || !string("format") || json["format"] != kFormat || !string("store") ||
       !integer("serial") || !integer("step") || !integer("tokens") || !number("seconds") ||
       !string("parameters_hash") || !string("time") || !json.contains("config") ||

@@ -213,6 +213,9 @@ TEST_F(Checkpoints, DamagedMetaIsAnError) {
     std::ofstream(path) << odd;
     EXPECT_THAT(openCheckpoint(root, "1"), FailsWith("meta.json")) << key;
   }
+  json["step"] = uint64_t(1) << 63; // From there to the last step is a long way.
+  std::ofstream(path) << json;
+  EXPECT_THAT(openCheckpoint(root, "1"), FailsWith("meta.json"));
   std::ofstream(root + "/.store") << "something else";
   EXPECT_THAT(CheckpointStore::open(folder.path("checkpoints"), {}), ::testing::Not(IsOk()));
 }
