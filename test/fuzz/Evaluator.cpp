@@ -146,13 +146,13 @@ static AnyValue raised(const Type &type, const Values &components, size_t &next)
   if (type.kind == Type::Array)
     return components[next++];
   if (type.kind == Type::Tuple) {
-    tuples::TupType object;
+    TupleType object;
     Values elements;
     for (const Type &element : type.elements) {
       elements.push_back(raised(element, components, next));
       object.types.push_back(elements.back().type());
     }
-    return raise<tuples::Tup>(object, elements);
+    return raise<hjx::Tuple>(object, elements);
   }
   Values two{components[next], components[next + 1]};
   next += 2;
@@ -316,9 +316,9 @@ void Evaluator::evaluatePrimitive(const Step &step, Env &env) const {
   else if (step.op == "matmul_packed")
     result = step.attrs[0] ? call_primitive<MatmulReverse>(where, array(0), packed(1)) : call_primitive<MatmulForward>(where, array(0), packed(1));
   else if (step.op == "make_tup")
-    result = tuples::make_tup(flat(env, step.args));
+    result = tuple(flat(env, step.args));
   else if (step.op == "get_element")
-    result = tuples::get_element(arg(0).as<tuples::Tup>(), step.attrs[0]);
+    result = element(arg(0).as<hjx::Tuple>(), step.attrs[0]);
   else if (step.op == "outer_r1")
     result = rank1::outer(array(0), array(1));
   else

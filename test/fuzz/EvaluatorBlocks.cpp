@@ -113,11 +113,14 @@ void Evaluator::evaluateScan(const Step &step, Env &env) const {
   bind(env, defsOf(callee.external), carry, own);
 }
 
-// fori: attrs: length. args: carries. fori_dynamic, while: args: length, carries; attrs: bound of it.
+// fori: attrs: length. args: carries. fori_dynamic, while: args: length, carries, and, if attrs say where, a ref that
+// the condition reads; attrs: bound of the length.
 void Evaluator::evaluateLoop(const Step &step, Env &env) const {
   const bool isStatic = step.op == "fori";
   Callee callee = calleeOf(step.blocks[0], {});
-  Values carry = flat(env, {step.args.begin() + !isStatic, step.args.end()});
+  const size_t watched = step.attrs.size() > 1 ? step.attrs[1] : step.args.size(); // which is the last
+  Values carry = flat(env, {step.args.begin() + !isStatic, step.args.begin() + watched});
+  const size_t own = carry.size();
   append(carry, flat(env, callee.external));
   const Array length = isStatic ? Array() : env.at(step.args[0])[0].as<Array>();
   auto body = [&](const Array &i, const Values &carry) {
@@ -125,10 +128,23 @@ void Evaluator::evaluateLoop(const Step &step, Env &env) const {
     append(args, carry);
     return call(callee, env, args);
   };
+  auto goesOn = [&](const Array &i, const Values &carry) {
+    if (watched == step.args.size())
+      return i < length;
+    Array held;
+    if (isLowered()) {
+      auto at = std::find(callee.external.begin(), callee.external.end(), step.args[watched]);
+      held = carry[own + widthOf(defsOf({callee.external.begin(), at}))].as<Array>();
+    } else {
+      held = refOfHandle(env.at(step.args[watched])[0]).get();
+    }
+    return logical_and(i < length, sum(sin(held)) > -0.75);
+  };
   if (form == Form::Unrolled) {
     for (int64_t i = 0; i < step.attrs[0]; ++i) {
-      Values next = body(array(static_cast<int32_t>(i)), carry);
-      carry = isStatic ? next : choose(static_cast<int>(i) < length, next, carry);
+      const Array number = array(static_cast<int32_t>(i));
+      Values next = body(number, carry);
+      carry = isStatic ? next : choose(goesOn(number, carry), next, carry);
     }
   } else if (isStatic) {
     carry = fori_loop(0, step.attrs[0], body, carry);
@@ -137,7 +153,7 @@ void Evaluator::evaluateLoop(const Step &step, Env &env) const {
   } else {
     using State = std::pair<Array, Values>;
     auto next = [&](const State &state) { return State(state.first + 1, body(state.first, state.second)); };
-    carry = while_loop([&](const State &state) { return state.first < length; }, next, State(array(0), carry), step.attrs[0]).second;
+    carry = while_loop([&](const State &state) { return goesOn(state.first, state.second); }, next, State(array(0), carry), step.attrs[0]).second;
   }
   bind(env, step.defs, carry);
   finish(callee, env, carry, widthOf(step.defs));

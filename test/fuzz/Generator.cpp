@@ -154,8 +154,6 @@ Type Generator::someType(const Scope &scope, bool needsTangent) {
     return packedType(mainFloat, someShape(1));
   case 2:
   case 3: {
-    if (scope.isPushed)
-      break;
     Type tuple{Type::Tuple, mainFloat, {}, {}};
     for (size_t i = 1 + below(2); i > 0; --i)
       tuple.elements.push_back(arrayType(mainFloat, someShape()));
@@ -474,7 +472,7 @@ bool Generator::drawInteger(Scope &scope) {
 
 bool Generator::drawHi(Scope &scope) {
   auto hi = findValue(scope, [&](const Type &type) {
-    return type.kind != Type::Array && !(type.kind == Type::Tuple && scope.isPushed) && !(type.kind == Type::Rank1 && !scope.allowsRank1);
+    return type.kind != Type::Array && !(type.kind == Type::Rank1 && !scope.allowsRank1);
   });
   if (!hi || chance(0.4)) {
     Type type = someType(scope, false);

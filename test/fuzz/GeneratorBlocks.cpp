@@ -85,7 +85,7 @@ bool Generator::drawScan(Scope &scope) {
   }
   for (size_t i = isForeach + below(2); i > 0; --i) {
     auto leads = [&](const Type &type) { // The length of a foreach is that of an array.
-      return leadingSize(type) == length && !(type.kind == Type::Tuple && scope.isPushed) && !(isForeach && type.kind != Type::Array);
+      return leadingSize(type) == length && !(isForeach && type.kind != Type::Array);
     };
     auto found = findValue(scope, leads);
     Type type = found && chance(0.7) ? found->type : arrayType(chance(0.3) ? int32 : mainFloat, {length});
@@ -122,6 +122,12 @@ bool Generator::drawLoop(Scope &scope) {
   Scope inner = inside(scope, step.blocks[0]);
   hideRank1(inner);
   addParam(inner, arrayType(int32));
+  // The condition may read a ref, which the body then reads too (and may write).
+  std::optional<Name> watched;
+  if (op == "while" && chance(0.5))
+    watched = findRef(scope, Access::Read, isFloatRef);
+  if (watched)
+    emit(inner, "get", {watched->id}, heldBy(watched->type));
   std::vector<Type> carries;
   for (size_t i = below(3); i > 0; --i) {
     auto value = findValue(scope, isAny);
@@ -134,6 +140,10 @@ bool Generator::drawLoop(Scope &scope) {
   for (const Type &type : carries) {
     step.blocks[0].results.push_back(need(inner, type));
     step.defs.push_back(define(type));
+  }
+  if (watched) {
+    step.attrs.push_back(static_cast<int64_t>(step.args.size()));
+    step.args.push_back(watched->id);
   }
   return close(scope, std::move(step));
 }
@@ -206,7 +216,7 @@ static std::vector<int> axesOf(const Type &type, int64_t size) {
 
 bool Generator::drawVmap(Scope &scope) {
   const int64_t size = 2 + below(2);
-  auto fits = [&](const Type &type) { return !axesOf(type, size).empty() && !(type.kind == Type::Tuple && scope.isPushed); };
+  auto fits = [&](const Type &type) { return !axesOf(type, size).empty(); };
   Step step{"vmap", {}, {}, {size}, {}, {}};
   step.blocks.resize(1);
   Scope inner = inside(scope, step.blocks[0]);
@@ -248,8 +258,7 @@ bool Generator::drawVmap(Scope &scope) {
 
 std::optional<Name> Generator::differentiable(Scope &scope) {
   return findValue(scope, [&](const Type &type) {
-    return hasTangent(type) && !(type.kind == Type::Tuple && scope.isPushed) &&
-           !(type.kind == Type::Rank1 && scope.derivatives > 0);
+    return hasTangent(type) && !(type.kind == Type::Rank1 && scope.derivatives > 0);
   });
 }
 
@@ -310,7 +319,7 @@ bool Generator::drawJvp(Scope &scope) {
   inner.isPushed |= isLinearize;
   std::vector<Type> types;
   for (size_t i = 1 + below(2); i > 0; --i)
-    if (auto x = differentiable(scope); x && x->type.kind != Type::Rank1 && !(isLinearize && x->type.kind == Type::Tuple)) {
+    if (auto x = differentiable(scope); x && x->type.kind != Type::Rank1) {
       step.args.push_back(x->id);
       types.push_back(x->type);
       addParam(inner, x->type);
@@ -337,7 +346,7 @@ bool Generator::drawJvp(Scope &scope) {
   std::vector<Def> dots;
   for (size_t i = 1 + below(2); i > 0; --i) {
     Name result = someResult(inner, [&](const Type &type) {
-      return hasTangent(type) && type.kind != Type::Rank1 && !(isLinearize && type.kind == Type::Tuple);
+      return hasTangent(type) && type.kind != Type::Rank1;
     });
     step.blocks[0].results.push_back(result.id);
     step.defs.push_back(define(result.type));
@@ -388,7 +397,7 @@ bool Generator::drawVjp(Scope &scope) {
   std::vector<Type> bars;
   for (size_t i = 1 + below(2); i > 0; --i) {
     Name result = someResult(inner, [&](const Type &type) {
-      return hasTangent(type) && type.kind != Type::Rank1 && !(type.kind == Type::Tuple && scope.isPushed);
+      return hasTangent(type) && type.kind != Type::Rank1;
     });
     step.blocks[0].results.push_back(result.id);
     step.defs.push_back(define(result.type));

@@ -8,7 +8,8 @@
 #pragma once
 
 #include "examples/hi_types/rank1.h"
-#include "examples/hi_types/tup.h"
+
+#include <hjx/types/tuple.h>
 
 namespace fuzz {
 

@@ -22,7 +22,7 @@ struct Type {
   enum Kind {
     Array,
     Packed, ///< HiTypes.h: numbers as integers and a scale for each row, with dense float tangents
-    Tuple,  ///< examples/hi_types/tup.h
+    Tuple,  ///< hjx/types/tuple.h
     Rank1,  ///< examples/hi_types/rank1.h
   } kind = Array;
   hjx::DType dtype = hjx::float64;
