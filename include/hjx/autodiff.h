@@ -34,8 +34,11 @@ HJX_API ArrayList jvpFlat(Where where, const ArrayList &primals, const ArrayList
 /// A derivative at a point, as a map that can be applied many times.
 struct LinearMap;
 using LinearMapRef = std::shared_ptr<LinearMap>;
-HJX_API LinearMapRef linearizeFlat(const char *op, Where where, const ArrayList &primals, OwnedFunction f,
-                                   ArrayList &results, const std::vector<std::string> &paths);
+/// The map of `linearize`, for tangents, and that of `vjp`, for cotangents.
+HJX_API LinearMapRef linearizeFlat(Where where, const ArrayList &primals, OwnedFunction f, ArrayList &results,
+                                   const std::vector<std::string> &paths);
+HJX_API LinearMapRef vjpFlat(Where where, const ArrayList &primals, OwnedFunction f, ArrayList &results,
+                             const std::vector<std::string> &paths);
 /// Where the gradient of one leaf goes.
 struct LeafSink {
   enum Kind { Value, Ref, None };
@@ -285,7 +288,7 @@ template <typename F, typename ArgTuple>
 auto vjpOf(const F &f, const ArgTuple &args, Where where) {
   auto owned = std::make_shared<OwnedFlattened<F, ArgTuple>>(f, args);
   ArrayList results;
-  LinearMapRef map = linearizeFlat("vjp", where, leavesOf(args), owned, results, pathsOf(argumentStructure(args)));
+  LinearMapRef map = vjpFlat(where, leavesOf(args), owned, results, pathsOf(argumentStructure(args)));
   return makePullBack(owned->flat.rebuild(results), map, args);
 }
 
@@ -293,7 +296,7 @@ template <typename F, typename ArgTuple>
 auto linearizeOf(const F &f, const ArgTuple &args, Where where) {
   auto owned = std::make_shared<OwnedFlattened<F, ArgTuple>>(f, args);
   ArrayList results;
-  LinearMapRef map = linearizeFlat("linearize", where, leavesOf(args), owned, results, pathsOf(argumentStructure(args)));
+  LinearMapRef map = linearizeFlat(where, leavesOf(args), owned, results, pathsOf(argumentStructure(args)));
   auto result = owned->flat.rebuild(results);
   return std::pair(result, PushForward<decltype(result), ArgTuple>(map, result));
 }

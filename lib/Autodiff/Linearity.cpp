@@ -109,6 +109,8 @@ private:
       auto [low, high] = std::minmax(operands[0].degree, operands[1].degree);
       return low == Degree::Linear ? other(op) : Term{low == Degree::Zero ? low : high};
     }
+    if (isa<ir::CallPrimitiveOp>(op)) // Its author knows in which operands; the transpose rule may refuse.
+      return {anyLinear ? Degree::Linear : Degree::Constant};
     if (isa<ir::DivOp>(op))
       return operands[1].degree == Degree::Linear ? other(op) : operands[0];
     const RuleSet *rules = engine.rulesOf(op);

@@ -9,7 +9,8 @@
 //          zero                a literal zero, and what is linear in it: at home on both sides
 //
 // An op that has a transposition rule is linear in its float operands together, a product in each
-// of its two, a quotient in the first. JAX refuses what it cannot transpose and lets x_dot + 1 pass.
+// of its two, a quotient in the first, a call of a primitive where its author says. JAX refuses what
+// it cannot transpose and lets x_dot + 1 pass.
 #pragma once
 
 #include "dialects/hjx/Hjx.h"

@@ -44,7 +44,7 @@ static FailureOr<std::string> textOf(func::FuncOp function) {
   return text;
 }
 
-static absl::StatusOr<std::shared_ptr<const SplitProgram>> split(const std::string &text, ArrayRef<bool> active, bool isPushed) {
+static absl::StatusOr<std::shared_ptr<const SplitProgram>> split(const std::string &text, ArrayRef<bool> active, LinearUse use) {
   HJX_ASSIGN_OR_RETURN(Program program, parseProgram(text));
   auto result = std::make_shared<SplitProgram>();
   result->context = program.context;
@@ -56,7 +56,7 @@ static absl::StatusOr<std::shared_ptr<const SplitProgram>> split(const std::stri
     if (failed(runPass(module, createDecomposeAttention(nullptr))) || failed(expandRequests(module)) || failed(Discharger(module).dischargeOwn(main)))
       return fail();
     Autodiff engine(module, getRuleRegistry());
-    FailureOr<LinearizedFunction> pair = isPushed ? engine.linearizeToPush(main, active) : engine.linearize(main, active);
+    FailureOr<LinearizedFunction> pair = use == LinearUse::Push ? engine.linearizeToPush(main, active) : engine.linearize(main, active);
     if (failed(pair))
       return fail();
     FailureOr<std::string> linear = textOf(pair->lin);
@@ -78,9 +78,9 @@ static absl::StatusOr<std::shared_ptr<const SplitProgram>> split(const std::stri
   return result;
 }
 
-absl::StatusOr<std::shared_ptr<const SplitProgram>> findOrSplit(const std::string &text, ArrayRef<bool> active, bool isPushed) {
+absl::StatusOr<std::shared_ptr<const SplitProgram>> findOrSplit(const std::string &text, ArrayRef<bool> active, LinearUse use) {
   static TextCache<SplitProgram> cache;
-  return cache.find(maskName(active) + (isPushed ? ".push" : "") + text, [&] { return split(text, active, isPushed); });
+  return cache.find(maskName(active) + (use == LinearUse::Push ? ".push" : ".pull") + text, [&] { return split(text, active, use); });
 }
 
 } // namespace hjx

@@ -24,11 +24,15 @@ struct SplitProgram {
   llvm::SmallVector<bool> hasTangent;    ///< per result that has a tangent type; those of others are zero
 };
 
+/// What becomes of the linear program: where a primitive has rules for tangents and for cotangents, it
+/// holds the one or the other.
+enum class LinearUse { Push, Pull };
+
 /// The forward program and the linear one of @main of a traced module's text, for the arguments that
-/// are `active`; made once for all calls with equal text.
+/// are `active`; made once for all calls with equal text. The linear one is for `use`.
 ///
 /// Errors: INVALID_ARGUMENT with the diagnostics and their locations.
 /// Threads: may be called from several threads at once.
-absl::StatusOr<std::shared_ptr<const SplitProgram>> findOrSplit(const std::string &text, llvm::ArrayRef<bool> active, bool isPushed);
+absl::StatusOr<std::shared_ptr<const SplitProgram>> findOrSplit(const std::string &text, llvm::ArrayRef<bool> active, LinearUse use);
 
 } // namespace hjx

@@ -10,6 +10,7 @@
 #include "lib/Frontend/Run.h"
 
 #include <hjx/autodiff.h>
+#include <hjx/hi_type.h>
 #include <hjx/ref.h>
 
 using namespace mlir;
@@ -247,7 +248,7 @@ static TracedFunction recordAgain(OpScope &op, const LinearMap &map) {
 }
 
 /// Runs the function, and keeps what its derivative needs.
-static void runForward(LinearMap &map, const ArrayList &primals, FlatFunction f, ArrayList &results,
+static void runForward(LinearMap &map, LinearUse use, const ArrayList &primals, FlatFunction f, ArrayList &results,
                        const std::vector<std::string> &paths) {
   const Call &call = map.call;
   Session session(Constants::Lift);
@@ -258,9 +259,8 @@ static void runForward(LinearMap &map, const ArrayList &primals, FlatFunction f,
   std::vector<bool> mask = haveTangents(map.primalAvals);
   SmallVector<bool> active(mask.begin(), mask.end());
   active.resize(inputs.size(), false);
-  bool isPushed = std::string_view(call.name()) == "linearize"; // vjp's maps are pulled
   Place place = choosePlace({inputs, session.placedLike}, call);
-  auto split = findOrSplit(programText(session.module(), /*hasLocations=*/true), active, isPushed);
+  auto split = findOrSplit(programText(session.module(), /*hasLocations=*/true), active, use);
   if (!split.ok())
     failToCompile(call, split.status());
   absl::StatusOr<const Executable *> executable = (*split)->forward->on(*place.device);
@@ -270,8 +270,11 @@ static void runForward(LinearMap &map, const ArrayList &primals, FlatFunction f,
   for (mlir::Type type : (*split)->furtherTypes)
     avals.push_back(avalOf(type));
   results = run(**executable, place, inputs, avals, call);
-  for (Residual residual : (*split)->residuals)
-    map.residuals.push_back(residual.isArgument ? inputs[residual.index] : results[residual.index]);
+  for (Residual residual : (*split)->residuals) {
+    const Array &kept = residual.isArgument ? inputs[residual.index] : results[residual.index];
+    // Nobody can pass them to a function that jit compiles: it may capture them.
+    map.residuals.push_back(Access::get(kept)->isRef ? kept : constantFlat(kept, call.where()));
+  }
   results.resize(map.resultAvals.size());
   map.primals.clear();
   map.split = *split;
@@ -279,8 +282,8 @@ static void runForward(LinearMap &map, const ArrayList &primals, FlatFunction f,
   map.placed = makeConcrete(none, allocate(none, *place.device, call.where()), call.where(), place.isCommitted);
 }
 
-LinearMapRef linearizeFlat(const char *name, Where where, const ArrayList &primals, OwnedFunction f, ArrayList &results,
-                           const std::vector<std::string> &paths) {
+static LinearMapRef makeMap(const char *name, LinearUse use, Where where, const ArrayList &primals, OwnedFunction f,
+                            ArrayList &results, const std::vector<std::string> &paths) {
   Call call(name, where);
   checkDistinctRefs(call, primals, paths);
   auto map = std::make_shared<LinearMap>(LinearMap{call, avalsOf(primals, call)});
@@ -309,11 +312,20 @@ LinearMapRef linearizeFlat(const char *name, Where where, const ArrayList &prima
     results = wrapAll(op, linearize.getResults().drop_back(), map->resultAvals);
     map->linear = op.wrap({linearize.getResults().back()});
   } else {
-    runForward(*map, primals, f, results, paths);
+    runForward(*map, use, primals, f, results, paths);
   }
   writeHeld(call, primals, map->held, results);
   map->numResults = results.size();
   return map;
+}
+
+LinearMapRef linearizeFlat(Where where, const ArrayList &primals, OwnedFunction f, ArrayList &results,
+                           const std::vector<std::string> &paths) {
+  return makeMap("linearize", LinearUse::Push, where, primals, std::move(f), results, paths);
+}
+LinearMapRef vjpFlat(Where where, const ArrayList &primals, OwnedFunction f, ArrayList &results,
+                     const std::vector<std::string> &paths) {
+  return makeMap("vjp", LinearUse::Pull, where, primals, std::move(f), results, paths);
 }
 
 /// The map's value if it belongs to the current frame.

@@ -286,6 +286,23 @@ TEST(TypesQuantized, LoopsGetTheirLengthAsAnOption) {
 // Errors
 //===----------------------------------------------------------------------===//
 
+TEST(TypesQuantized, ARefHoldsOneButAddsNone) {
+  Quantized q = quantize(noise({2, 3}));
+  Ref ref = new_ref(q);
+  auto says = ::testing::ThrowsMessage<Error>(::testing::HasSubstr("requires quantized to implement the add method"));
+  EXPECT_THAT([&] { ref.add(q); }, says);
+  EXPECT_THAT([&] { jit([](Ref ref, Quantized q) { ref.add(q); })(ref, q); }, says);
+  EXPECT_CLOSE(dequantize(ref.get_as<Quantized>()), dequantize(q));
+}
+
+TEST(TypesQuantized, ARuleMultipliesItsTangents) {
+  Quantized q = quantize(noise({2, 3}));
+  auto f = custom_jvp([=](Array x) { return matmul(x, q); }, [=](std::tuple<Array> x, std::tuple<Array> dot) {
+    return std::pair(matmul(std::get<0>(x), q), 2 * matmul(std::get<0>(dot), q));
+  });
+  EXPECT_CLOSE(grad([=](Array x) { return sum(f(x)); })(ones({2})), 2 * sum(dequantize(q), {1}));
+}
+
 TEST(TypesQuantized, ErrorsSayExpectedGotAndARemedy) {
   Quantized q = quantize(noise({2, 3}));
   EXPECT_HJX_ERROR(quantize(arange(3)), "hjx.quantize: expected a float32 array, got i32[3]\n  help: convert it: x.astype(hjx::float32)");

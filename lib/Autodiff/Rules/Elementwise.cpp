@@ -217,6 +217,11 @@ static void populateTransposes(RuleRegistry &rules) {
     c.accumulate(0, neg(c.b, c.resultBar(0)));
     return success();
   };
+  // y = stop_gradient(x) in a linear program, such as a branch of a rule that is mapped, is y = x;  x_bar += y_bar
+  rules.of<StopGradientOp>().transpose = [](TransposeContext &c) {
+    c.accumulate(0, c.resultBar(0));
+    return success();
+  };
   // z = x + y;  x_bar += z_bar, y_bar += z_bar
   rules.of<AddOp>().transpose = [](TransposeContext &c) {
     c.accumulate(0, c.resultBar(0));
