@@ -21,6 +21,9 @@ namespace hjx::ir {
 
 HiTypeDef::~HiTypeDef() = default;
 
+/// Components of components: more is a type that contains itself.
+static constexpr unsigned kMaxHiNesting = 256;
+
 //===----------------------------------------------------------------------===//
 // What few types have
 //===----------------------------------------------------------------------===//
@@ -333,22 +336,26 @@ FailureOr<Type> incLeading(Type type, int64_t size, EmitError emitError) {
   return failed(spec) ? FailureOr<Type>() : incRank(type, size, *spec, emitError);
 }
 
-FailureOr<SmallVector<Type>> flatLoTypes(Type type, EmitError emitError) {
+static FailureOr<SmallVector<Type>> flatLoTypes(Type type, EmitError emitError, unsigned depth) {
   auto hi = dyn_cast<HiType>(type);
   if (!hi)
     return SmallVector<Type>{type};
+  if (depth == kMaxHiNesting)
+    return emitError() << "lo_types of " << type << " has components with components without end; let some be arrays";
   auto components = hi.getDef()->loTypes(hi, emitError);
   if (failed(components))
     return failure();
   SmallVector<Type> flat;
   for (Type component : *components) {
-    auto types = flatLoTypes(component, emitError);
+    auto types = flatLoTypes(component, emitError, depth + 1);
     if (failed(types))
       return failure();
     llvm::append_range(flat, *types);
   }
   return flat;
 }
+
+FailureOr<SmallVector<Type>> flatLoTypes(Type type, EmitError emitError) { return flatLoTypes(type, emitError, 0); }
 
 ModuleOp moduleAround(Block *block) {
   Operation *op = block ? block->getParentOp() : nullptr;

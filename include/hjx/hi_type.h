@@ -181,8 +181,7 @@ auto call_primitive(const P &primitive, Where where, const Args &...args) {
   typename Traits::Operands operands(args...);
   std::vector<Array> results =
       detail::callPrimitiveFlat(detail::primitiveOf<P>(), detail::paramsOf(primitive), detail::leavesOf(operands), where);
-  size_t next = 0;
-  return detail::fromLeaves<typename Traits::Result>(results, next);
+  return detail::resultsOf<P>(results, where);
 }
 template <typename P, typename... Args>
 auto call_primitive(const P &primitive, const detail::FirstOperand<std::type_identity_t<P>> &first, const Args &...args) {

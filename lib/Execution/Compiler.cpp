@@ -34,7 +34,7 @@ absl::Status expandTransforms(ModuleOp traced) {
   CollectedDiagnostics diagnostics(traced.getContext());
   PassManager pm(traced.getContext());
   buildToPurePipeline(pm);
-  return succeeded(pm.run(traced)) ? absl::OkStatus() : absl::InvalidArgumentError(diagnostics.text());
+  return succeeded(pm.run(traced)) && !diagnostics.hasErrors() ? absl::OkStatus() : absl::InvalidArgumentError(diagnostics.text());
 }
 
 static bool usesHiTypes(ModuleOp module) {
@@ -59,7 +59,7 @@ static absl::Status lowerHiTypes(ModuleOp module) {
   PassManager pm(module.getContext());
   pm.addPass(createDischargeRefs());
   pm.addPass(createLowerHi());
-  return succeeded(pm.run(module)) ? absl::OkStatus() : absl::InvalidArgumentError(diagnostics.text());
+  return succeeded(pm.run(module)) && !diagnostics.hasErrors() ? absl::OkStatus() : absl::InvalidArgumentError(diagnostics.text());
 }
 
 absl::Status expandHiTypes(ModuleOp traced) {

@@ -21,6 +21,8 @@ public:
           return mlir::success();
         }) {}
 
+  /// Some helpers report an error and go on with any value; whatever ran them has failed.
+  bool hasErrors() const { return !messages.empty(); }
   std::string text() const { return messages.empty() ? "failed without a diagnostic" : messages; }
 
 private:

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/Frontend/RuleScope.h"
 
+#include "lib/Transforms/ExpandTransforms.h"
+
 #include "absl/synchronization/mutex.h"
 #include "llvm/Demangle/Demangle.h"
 
@@ -54,17 +56,37 @@ LogicalResult askUser(ir::EmitError emitError, llvm::function_ref<void()> questi
       diagnostic << "; " << error.help();
   } catch (const std::exception &error) {
     emitError() << error.what();
+  } catch (...) {
+    emitError() << "expected an hjx::Error, got an exception that is no std::exception; "
+                   "throw hjx::Error(\"expected .., got ..\", \"what to do\", {})";
   }
   return failure();
 }
 
-LogicalResult runRule(ImplicitLocOpBuilder &b, const std::string &name, llvm::function_ref<void(RuleScope &)> rule) {
-  return askUser([&] { return emitError(b.getLoc()) << "\"" << name << "\": "; },
-                 [&] {
-                   RuleScope scope(b, name);
-                   rule(scope);
-                   scope.checkDiagnostics();
-                 });
+llvm::FailureOr<SmallVector<Value>> runRule(ImplicitLocOpBuilder &b, const std::string &name,
+                                            llvm::function_ref<ArrayList(RuleScope &)> rule) {
+  Block &block = *b.getInsertionBlock();
+  Block::iterator end = b.getInsertionPoint();
+  Operation *before = end == block.begin() ? nullptr : &*std::prev(end);
+  // A rewriter hears of what is there in the end.
+  OpBuilder::Listener *listener = b.getListener();
+  b.setListener(nullptr);
+  SmallVector<Value> values;
+  bool hasOwnFrame = false;
+  LogicalResult result = askUser([&] { return emitError(b.getLoc()) << "\"" << name << "\": "; },
+                                 [&] {
+                                   RuleScope scope(b, name);
+                                   hasOwnFrame = scope.hasOwnFrame();
+                                   values = scope.use(rule(scope));
+                                   scope.checkDiagnostics();
+                                 });
+  if (succeeded(result) && hasOwnFrame)
+    result = expandEmitted(block, before, end, values);
+  b.setListener(listener);
+  if (listener)
+    for (Operation &op : llvm::make_range(before ? std::next(before->getIterator()) : block.begin(), end))
+      listener->notifyOperationInserted(&op, {});
+  return failed(result) ? llvm::FailureOr<SmallVector<Value>>() : values;
 }
 
 namespace {

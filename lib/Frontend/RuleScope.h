@@ -27,6 +27,8 @@ public:
   llvm::SmallVector<mlir::Value> use(llvm::ArrayRef<Array> leaves);
   /// Throws what the dialect has reported without stopping the rule.
   void checkDiagnostics();
+  /// False where the frontend itself records into the block.
+  bool hasOwnFrame() const { return ownFrame.has_value(); }
 
 private:
   std::string name;
@@ -39,8 +41,10 @@ private:
 /// Calls what may throw, without operations; what it throws becomes a diagnostic.
 llvm::LogicalResult askUser(ir::EmitError emitError, llvm::function_ref<void()> question);
 
-/// Calls a rule of `name` that emits operations at `b`.
-llvm::LogicalResult runRule(mlir::ImplicitLocOpBuilder &b, const std::string &name, llvm::function_ref<void(RuleScope &)> rule);
+/// Calls a rule of `name` that emits operations at `b`, and returns the values that it does. Requests and
+/// refs among the operations are expanded: a rule may use grad, vmap and refs of its own.
+llvm::FailureOr<llvm::SmallVector<mlir::Value>> runRule(mlir::ImplicitLocOpBuilder &b, const std::string &name,
+                                                        llvm::function_ref<ArrayList(RuleScope &)> rule);
 
 /// Registers the class `user` under a name by calling `add`, unless it is there: a program and its
 /// plugin may include one header. Of another class, or a name that is taken, stderr hears at once

@@ -28,8 +28,9 @@ Layout layoutOf(const Aval &aval, const Call &call) {
     std::string diagnostics;
     ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) { diagnostics = diagnostic.str(); });
     auto type = cast<ir::HiType>(typeOf(aval, &context, call.where()));
-    auto components = type.getDef()->loTypes(type, [&] { return emitError(UnknownLoc::get(&context)); });
-    if (failed(components)) {
+    auto emit = [&] { return emitError(UnknownLoc::get(&context)); };
+    auto components = type.getDef()->loTypes(type, emit);
+    if (failed(components) || failed(ir::flatLoTypes(type, emit))) { // which ends
       Explained explained = explain(diagnostics);
       call.fail(explained.message, explained.help);
     }

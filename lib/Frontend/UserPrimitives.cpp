@@ -97,42 +97,42 @@ public:
 
 protected:
   LogicalResult expandRule(Builder &b, const ir::PrimitiveCall &call, ValueRange operands, Values &results) const override {
-    return run(b, call, [&](RuleScope &scope, const RuleCall &ruleCall) {
-      results.append(scope.use(user.expand(ruleCall, scope.wrap(llvm::to_vector(operands)))));
+    return run(b, call, results, [&](RuleScope &scope, const RuleCall &ruleCall) {
+      return user.expand(ruleCall, scope.wrap(llvm::to_vector(operands)));
     });
   }
 
   LogicalResult jvpRule(Builder &b, const ir::PrimitiveCall &call, ValueRange primals, ArrayRef<Value> tangents, Values &results,
                         Values &resultTangents) const override {
-    return run(b, call, [&](RuleScope &scope, const RuleCall &ruleCall) {
-      split(call, scope.use(user.jvp(ruleCall, scope.wrap(llvm::to_vector(primals)), scope.wrap(tangents))), results, resultTangents);
+    return run(b, call, results, resultTangents, [&](RuleScope &scope, const RuleCall &ruleCall) {
+      return user.jvp(ruleCall, scope.wrap(llvm::to_vector(primals)), scope.wrap(tangents));
     });
   }
 
   LogicalResult linearizeRule(Builder &b, const ir::PrimitiveCall &call, ValueRange primals, ArrayRef<bool> active, Values &results,
                               Values &residuals) const override {
-    return run(b, call, [&](RuleScope &scope, const RuleCall &ruleCall) {
-      split(call, scope.use(user.linearize(ruleCall, scope.wrap(llvm::to_vector(primals)), maskOf(active))), results, residuals);
+    return run(b, call, results, residuals, [&](RuleScope &scope, const RuleCall &ruleCall) {
+      return user.linearize(ruleCall, scope.wrap(llvm::to_vector(primals)), maskOf(active));
     });
   }
 
   LogicalResult linearizedRule(Builder &b, const ir::PrimitiveCall &call, ValueRange residuals, ArrayRef<Value> tangents,
                                Values &resultTangents) const override {
-    return run(b, call, [&](RuleScope &scope, const RuleCall &ruleCall) {
-      resultTangents.append(scope.use(user.linearized(ruleCall, scope.wrap(llvm::to_vector(residuals)), scope.wrap(tangents))));
+    return run(b, call, resultTangents, [&](RuleScope &scope, const RuleCall &ruleCall) {
+      return user.linearized(ruleCall, scope.wrap(llvm::to_vector(residuals)), scope.wrap(tangents));
     });
   }
 
   LogicalResult vjpForwardRule(Builder &b, const ir::PrimitiveCall &call, ValueRange primals, ArrayRef<bool> active, Values &results,
                                Values &residuals) const override {
-    return run(b, call, [&](RuleScope &scope, const RuleCall &ruleCall) {
-      split(call, scope.use(user.vjpForward(ruleCall, scope.wrap(llvm::to_vector(primals)), maskOf(active))), results, residuals);
+    return run(b, call, results, residuals, [&](RuleScope &scope, const RuleCall &ruleCall) {
+      return user.vjpForward(ruleCall, scope.wrap(llvm::to_vector(primals)), maskOf(active));
     });
   }
 
   LogicalResult vjpBackwardRule(Builder &b, const ir::PrimitiveCall &call, ValueRange residuals, ArrayRef<Value> resultBars,
                                 ArrayRef<ir::BarSink> sinks, Values &operandBars) const override {
-    return run(b, call, [&](RuleScope &scope, const RuleCall &ruleCall) {
+    return run(b, call, operandBars, [&](RuleScope &scope, const RuleCall &ruleCall) {
       std::vector<AccumSlot> slots;
       for (auto [sink, type] : llvm::zip_equal(sinks, ruleCall.operandTypes)) {
         std::optional<hjx::Type> tangent = tangentTypeOf(type);
@@ -140,15 +140,14 @@ protected:
         bool isWanted = tangent && sink.kind != ir::BarSink::None;
         slots.push_back({isWanted ? kind : AccumSlot::Unwanted, tangent.value_or(hjx::Type()), scope.wrap(sink.ref), {}});
       }
-      operandBars.append(
-          scope.use(user.vjpBackward(ruleCall, scope.wrap(llvm::to_vector(residuals)), scope.wrap(resultBars), slots)));
+      return user.vjpBackward(ruleCall, scope.wrap(llvm::to_vector(residuals)), scope.wrap(resultBars), slots);
     });
   }
 
   LogicalResult transposeRule(Builder &b, const ir::PrimitiveCall &call, ArrayRef<Value> operands, ArrayRef<Value> resultBars,
                               Values &operandBars) const override {
-    return run(b, call, [&](RuleScope &scope, const RuleCall &ruleCall) {
-      operandBars.append(scope.use(user.transpose(ruleCall, scope.wrap(operands), scope.wrap(resultBars))));
+    return run(b, call, operandBars, [&](RuleScope &scope, const RuleCall &ruleCall) {
+      return user.transpose(ruleCall, scope.wrap(operands), scope.wrap(resultBars));
     });
   }
 
@@ -157,10 +156,11 @@ protected:
     auto mapped = mappedOf(b, size, specs);
     if (failed(mapped))
       return failure();
-    return run(b, call, [&](RuleScope &scope, const RuleCall &ruleCall) {
+    return run(b, call, results, [&](RuleScope &scope, const RuleCall &ruleCall) {
       std::vector<AxisSpec> outSpecs;
-      results.append(scope.use(user.batch(ruleCall, *mapped, scope.wrap(llvm::to_vector(operands)), outSpecs)));
+      ArrayList leaves = user.batch(ruleCall, *mapped, scope.wrap(llvm::to_vector(operands)), outSpecs);
       append(outSpecs, b.getContext(), resultSpecs);
+      return leaves;
     });
   }
 
@@ -169,45 +169,55 @@ protected:
     auto mapped = mappedOf(b, size, specs);
     if (failed(mapped))
       return failure();
-    return run(b, call, [&](RuleScope &, const RuleCall &ruleCall) {
+    SmallVector<Value> none;
+    return run(b, call, none, [&](RuleScope &, const RuleCall &ruleCall) {
       append(user.batchAxes(ruleCall, *mapped), b.getContext(), resultSpecs);
+      return ArrayList();
     });
   }
 
   LogicalResult dceRule(Builder &b, const ir::PrimitiveCall &call, ValueRange operands, ArrayRef<bool> used,
                         Values &results) const override {
-    return run(b, call, [&](RuleScope &scope, const RuleCall &ruleCall) {
-      results.append(scope.use(user.dce(ruleCall, maskOf(used), scope.wrap(llvm::to_vector(operands)))));
+    return run(b, call, results, [&](RuleScope &scope, const RuleCall &ruleCall) {
+      return user.dce(ruleCall, maskOf(used), scope.wrap(llvm::to_vector(operands)));
     });
   }
 
   LogicalResult rematRule(Builder &b, const ir::PrimitiveCall &call, ValueRange operands, Values &results, Values &saved) const override {
-    return run(b, call, [&](RuleScope &scope, const RuleCall &ruleCall) {
-      split(call, scope.use(user.remat(ruleCall, scope.wrap(llvm::to_vector(operands)))), results, saved);
+    return run(b, call, results, saved, [&](RuleScope &scope, const RuleCall &ruleCall) {
+      return user.remat(ruleCall, scope.wrap(llvm::to_vector(operands)));
     });
   }
 
   LogicalResult recomputeRule(Builder &b, const ir::PrimitiveCall &call, ValueRange saved, Values &results) const override {
-    return run(b, call, [&](RuleScope &scope, const RuleCall &ruleCall) {
-      results.append(scope.use(user.recompute(ruleCall, scope.wrap(llvm::to_vector(saved)))));
+    return run(b, call, results, [&](RuleScope &scope, const RuleCall &ruleCall) {
+      return user.recompute(ruleCall, scope.wrap(llvm::to_vector(saved)));
     });
   }
 
 private:
-  LogicalResult run(Builder &b, const ir::PrimitiveCall &call, llvm::function_ref<void(RuleScope &, const RuleCall &)> rule) const {
+  using RuleBody = llvm::function_ref<ArrayList(RuleScope &, const RuleCall &)>;
+
+  LogicalResult run(Builder &b, const ir::PrimitiveCall &call, Values &all, RuleBody rule) const {
     auto params = paramsOf(call.params, [&] { return emitError(b.getLoc()) << "\"" << name() << "\": "; });
     if (failed(params))
       return failure();
-    return runRule(b, name().str(), [&](RuleScope &scope) {
-      rule(scope, {*params, typesOf(call.operandTypes), typesOf(call.resultTypes)});
+    auto values = runRule(b, name().str(), [&](RuleScope &scope) {
+      return rule(scope, {*params, typesOf(call.operandTypes), typesOf(call.resultTypes)});
     });
+    if (succeeded(values))
+      all.append(values->begin(), values->end());
+    return failure(failed(values));
   }
-
   /// The results of the call, and what comes after them.
-  static void split(const ir::PrimitiveCall &call, ArrayRef<Value> all, Values &results, Values &rest) {
+  LogicalResult run(Builder &b, const ir::PrimitiveCall &call, Values &results, Values &rest, RuleBody rule) const {
+    SmallVector<Value> all;
+    if (failed(run(b, call, all, rule)))
+      return failure();
     size_t count = std::min(call.resultTypes.size(), all.size());
     results.append(all.begin(), all.begin() + count);
     rest.append(all.begin() + count, all.end());
+    return success();
   }
   static Active maskOf(ArrayRef<bool> mask) { return Active(std::vector<bool>(mask.begin(), mask.end())); }
   static FailureOr<Mapped> mappedOf(Builder &b, int64_t size, ArrayRef<Attribute> specs) {
@@ -244,6 +254,8 @@ bool registerPrimitive(const UserPrimitive &primitive) {
                        [&] { return ir::HiRegistry::get().add(std::make_unique<PrimitiveAdapter>(primitive)); });
 }
 
+static constexpr const char *kThrowError = "throw hjx::Error(\"expected .., got ..\", \"what to do\", {}) for bad operands";
+
 ArrayList callPrimitiveFlat(const UserPrimitive &primitive, const Params &params, const ArrayList &operands, Where where) {
   const std::string name = primitive.name();
   if (where.line() == 0 && Frame::current()) // the line that records is better than none
@@ -257,6 +269,10 @@ ArrayList callPrimitiveFlat(const UserPrimitive &primitive, const Params &params
     results = primitive.infer(params, types);
   } catch (const Error &error) {
     op.fail(error.message(), error.help());
+  } catch (const std::exception &error) {
+    op.fail(std::string("infer: ") + error.what(), kThrowError);
+  } catch (...) {
+    op.fail("infer: expected an hjx::Error, got an exception that is no std::exception", kThrowError);
   }
   if (!ir::HiRegistry::get().findPrimitive(name))
     op.fail("expected a registered primitive, got an unknown one; known: " + ir::HiRegistry::get().primitiveNames(),
@@ -278,6 +294,14 @@ ArrayList callPrimitiveFlat(const UserPrimitive &primitive, const Params &params
   for (Value result : call->getResults())
     leaves.push_back(op.wrap({result}));
   return op.finish(std::move(leaves));
+}
+
+void failResults(const UserPrimitive &primitive, const ArrayList &results, Where where) {
+  std::string types;
+  for (const Array &result : results)
+    types += (types.empty() ? "" : ", ") + to_string(typeOfLeaf(result, where));
+  fail(where, primitive.name(), "infer: expected a type for each result of expand, got " + (types.empty() ? "none" : types),
+       "let infer return the types of what expand returns, in order");
 }
 
 } // namespace hjx::detail

@@ -48,7 +48,7 @@ public:
     auto at = [&] { return emitError(b.getLoc()); };
     if (failed(require(UserType::Method::Zero, "differentiation", "zero", at)))
       return failure();
-    return emit(b, [&](RuleScope &scope) { return scope.use(user->zero(typeOf(type))); });
+    return emit(b, [&](RuleScope &) { return user->zero(typeOf(type)); });
   }
 
   FailureOr<Value> add(ImplicitLocOpBuilder &b, Value x, Value y) const override {
@@ -56,7 +56,7 @@ public:
     if (failed(require(UserType::Method::Add, "differentiation", "add", at)))
       return failure();
     return emit(b, [&](RuleScope &scope) {
-      return scope.use(user->add(typeOf(cast<ir::HiType>(x.getType())), scope.wrap(x), scope.wrap(y)));
+      return user->add(typeOf(cast<ir::HiType>(x.getType())), scope.wrap(x), scope.wrap(y));
     });
   }
 
@@ -114,14 +114,14 @@ public:
     auto type = cast<ir::HiType>(value.getType());
     auto at = [&] { return emitError(b.getLoc()); };
     auto expected = index.partOf(type, at);
-    auto part = emit(b, [&](RuleScope &scope) { return scope.use(user->getPart(typeOf(type), scope.wrap(value), indicesOf(scope, index))); });
+    auto part = emit(b, [&](RuleScope &scope) { return user->getPart(typeOf(type), scope.wrap(value), indicesOf(scope, index)); });
     return failed(expected) || failed(part) || failed(checkPart("get_part", *expected, *part, at)) ? FailureOr<Value>() : part;
   }
 
   FailureOr<Value> writePart(ImplicitLocOpBuilder &b, Value value, const ir::RefIndex &index, Value part) const override {
     auto type = cast<ir::HiType>(value.getType());
     auto written = emit(b, [&](RuleScope &scope) {
-      return scope.use(user->setPart(typeOf(type), scope.wrap(value), indicesOf(scope, index), scope.wrap(part)));
+      return user->setPart(typeOf(type), scope.wrap(value), indicesOf(scope, index), scope.wrap(part));
     });
     auto at = [&] { return emitError(b.getLoc()); };
     return failed(written) || failed(checkPart("set_part", type, *written, at)) ? FailureOr<Value>() : written;
@@ -179,11 +179,9 @@ private:
     return user->has(method) ? success() : LogicalResult(refuse(emitError, feature, methodName));
   }
 
-  FailureOr<Value> emit(ImplicitLocOpBuilder &b, llvm::function_ref<Value(RuleScope &)> rule) const {
-    Value value;
-    if (failed(runRule(b, name().str(), [&](RuleScope &scope) { value = rule(scope); })))
-      return failure();
-    return value;
+  FailureOr<Value> emit(ImplicitLocOpBuilder &b, llvm::function_ref<Array(RuleScope &)> rule) const {
+    auto values = runRule(b, name().str(), [&](RuleScope &scope) { return ArrayList{rule(scope)}; });
+    return failed(values) ? FailureOr<Value>() : values->front();
   }
 
   FailureOr<mlir::Type> changeRank(UserType::Method method, const char *methodName, ir::HiType type, Attribute attribute,

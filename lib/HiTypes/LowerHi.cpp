@@ -42,6 +42,8 @@ private:
   /// What a scan takes apart and stacks are components: each must have the leading axis.
   LogicalResult checkSlices(ir::ScanOp scan);
   LogicalResult expand(ir::CallPrimitiveOp op);
+  /// Canonicalization drops results that nobody reads, but cannot say that the author's rule for it fails.
+  LogicalResult checkDce(ir::CallPrimitiveOp op);
 
   /// The arrays that values became; others as they are.
   SmallVector<Value> flatten(ValueRange values) const;
@@ -149,6 +151,14 @@ LogicalResult HiLowering::run(Block &block) {
 LogicalResult HiLowering::run(Operation *op) {
   if (auto call = dyn_cast<ir::CallPrimitiveOp>(op))
     return expand(call);
+  if (isa<ir::CheckpointOp, ir::CustomJvpOp, ir::CustomVjpOp>(op)) { // of an expansion, which nobody differentiates any more
+    OpBuilder b(op);
+    auto callee = op->getAttrOfType<FlatSymbolRefAttr>("callee");
+    auto call = func::CallOp::create(b, op->getLoc(), callee, op->getResultTypes(), op->getOperands());
+    op->replaceAllUsesWith(call);
+    op->erase();
+    op = call;
+  }
   if (auto scan = dyn_cast<ir::ScanOp>(op); scan && failed(checkSlices(scan)))
     return failure();
   bool touchesHi = llvm::any_of(op->getOperandTypes(), isHi) || llvm::any_of(op->getResultTypes(), isHi);
@@ -266,7 +276,22 @@ LogicalResult HiLowering::runNested(func::CallOp call) {
 // Primitives
 //===----------------------------------------------------------------------===//
 
+LogicalResult HiLowering::checkDce(ir::CallPrimitiveOp op) {
+  auto used = llvm::map_to_vector(op.getResults(), [](Value result) { return !result.use_empty(); });
+  if (!op.getDef().has(ir::PrimitiveDef::Rule::Dce) || !llvm::is_contained(used, false) || !llvm::is_contained(used, true))
+    return success();
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  Operation *before = op->getPrevNode();
+  SmallVector<Value> results;
+  LogicalResult made = op.getDef().dce(b, op.getCall(), op.getOperands(), used, results);
+  while (op->getPrevNode() != before)
+    op->getPrevNode()->erase();
+  return made;
+}
+
 LogicalResult HiLowering::expand(ir::CallPrimitiveOp op) {
+  if (failed(checkDce(op)))
+    return failure();
   ImplicitLocOpBuilder b(op.getLoc(), op);
   Operation *before = op->getPrevNode();
   if (failed(expansions.enter(op)))

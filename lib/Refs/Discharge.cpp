@@ -192,8 +192,9 @@ FailureOr<func::FuncOp> Discharger::dropRefs(ir::CustomVjpOp call, ArrayRef<bool
     if (!isChosen && !isRef(operand))
       continue;
     if (isChosen && !bwd.getArgument(next).use_empty())
-      return call.emitOpError("has a bwd that uses a ref made inside a function that is differentiated or mapped: the ref is gone "
-                              "by then; make it outside, or read it in fwd and keep the value as a residual");
+      return call.emitOpError("has a bwd that uses a ref that is gone by then: made inside a function that is differentiated or "
+                              "mapped, or shared by the elements of one that is mapped; make it outside, or read it in fwd "
+                              "and keep the value as a residual");
     dropped[next++] = isChosen;
   }
   func::FuncOp copy = copyOf(bwd, (bwd.getName() + ".discharged").str());

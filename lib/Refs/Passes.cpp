@@ -29,6 +29,12 @@ struct DischargeRefs : PassWrapper<DischargeRefs, OperationPass<ModuleOp>> {
   }
 
   void runOnOperation() override {
+    // The sum of two values of a hi-type reports an error and goes on with any value.
+    bool hasError = false;
+    ScopedDiagnosticHandler note(&getContext(), [&](Diagnostic &diagnostic) {
+      hasError |= diagnostic.getSeverity() == DiagnosticSeverity::Error;
+      return failure(); // the next handler prints it
+    });
     Discharger discharger(getOperation());
     // Functions that others call are made anew, once for each mask, and called no more.
     SmallVector<func::FuncOp> leftover;
@@ -53,6 +59,8 @@ struct DischargeRefs : PassWrapper<DischargeRefs, OperationPass<ModuleOp>> {
         return changed = true;
       });
     }
+    if (hasError)
+      signalPassFailure();
   }
 };
 

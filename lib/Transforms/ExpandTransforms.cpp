@@ -29,6 +29,27 @@ public:
     }
   }
 
+  /// True for a request, or an op that makes a ref; in `op`, its regions and what it calls.
+  bool isNeededFor(Operation *op) {
+    return op->walk([&](Operation *inner) {
+               bool found = isa<ir::RefNewOp, ir::RefEmptyOp>(inner) || expanderOf.contains(inner->getName().getStringRef());
+               for (NamedAttribute attribute : inner->getAttrs())
+                 if (auto name = dyn_cast<FlatSymbolRefAttr>(attribute.getValue()); name && !found)
+                   if (auto callee = module.lookupSymbol<func::FuncOp>(name); callee && asked.insert(callee).second)
+                     found = isNeededFor(callee);
+               return found ? WalkResult::interrupt() : WalkResult::advance();
+             }).wasInterrupted();
+  }
+
+  /// All that `function` and what it calls need.
+  LogicalResult runOn(func::FuncOp function) {
+    if (failed(visit(function)) || failed(discharger.dischargeOwn(function)))
+      return failure();
+    for (auto &expander : expanders)
+      expander->finish();
+    return success();
+  }
+
   LogicalResult run() {
     // Expansion adds functions; those hold no requests.
     for (func::FuncOp function : llvm::to_vector(module.getOps<func::FuncOp>()))
@@ -156,6 +177,7 @@ private:
   SmallVector<std::unique_ptr<TransformExpander>> expanders;
   llvm::StringMap<TransformExpander *> expanderOf;
   llvm::DenseMap<Operation *, State> states;
+  llvm::SmallPtrSet<Operation *, 8> asked; // by isNeededFor
 };
 
 /// Outside of differentiation the requests that only guide it are plain calls.
@@ -190,4 +212,51 @@ struct ExpandTransforms : impl::ExpandTransformsBase<ExpandTransforms> {
 };
 
 } // namespace
+
+LogicalResult expandEmitted(Block &block, Operation *before, Block::iterator end, MutableArrayRef<Value> values) {
+  ModuleOp module = ir::moduleAround(&block);
+  Block::iterator first = before ? std::next(before->getIterator()) : block.begin();
+  if (!module || first == end)
+    return success();
+  Expansion expansion(module, {});
+  if (llvm::none_of(llvm::make_range(first, end), [&](Operation &op) { return expansion.isNeededFor(&op); }))
+    return success();
+  // Expanders work on functions, so the ops are one for the while.
+  llvm::SetVector<Value> inputs;
+  llvm::SmallPtrSet<Operation *, 32> own;
+  for (Operation &op : llvm::make_range(first, end)) {
+    for (Value operand : op.getOperands())
+      if (!own.contains(operand.getDefiningOp()))
+        inputs.insert(operand);
+    own.insert(&op);
+  }
+  SmallVector<Value> returned;
+  SmallVector<Value *> places;
+  for (Value &value : values)
+    if (value && own.contains(value.getDefiningOp())) {
+      returned.push_back(value);
+      places.push_back(&value);
+    }
+  Location loc = first->getLoc();
+  auto type = FunctionType::get(loc.getContext(), TypeRange(inputs.getArrayRef()), TypeRange(ValueRange(returned)));
+  auto function = func::FuncOp::create(loc, "rule", type);
+  function.setPrivate();
+  SymbolTable(module).insert(function);
+  Block &body = *function.addEntryBlock();
+  body.getOperations().splice(body.end(), block.getOperations(), first, end);
+  for (auto [i, input] : llvm::enumerate(SmallVector<Value>(inputs.getArrayRef())))
+    input.replaceUsesWithIf(body.getArgument(i), [&](OpOperand &use) { return use.getOwner()->getBlock() == &body; });
+  OpBuilder atEnd = OpBuilder::atBlockEnd(&body);
+  func::ReturnOp::create(atEnd, loc, returned);
+
+  LogicalResult expanded = expansion.runOn(function);
+  for (auto [input, argument] : llvm::zip_equal(inputs, body.getArguments()))
+    argument.replaceAllUsesWith(input);
+  for (auto [place, value] : llvm::zip_equal(places, body.getTerminator()->getOperands()))
+    *place = value;
+  body.getTerminator()->erase();
+  block.getOperations().splice(end, body.getOperations());
+  function.erase();
+  return expanded;
+}
 } // namespace hjx

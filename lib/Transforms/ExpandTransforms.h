@@ -37,6 +37,13 @@ public:
   virtual void finish() {}
 };
 
+/// Makes ordinary ops of requests and refs among what a user's rule emitted: the ops between `before`
+/// (null: the start of the block) and `end`, and what they call. A rule is thereby written with any
+/// function of arrays, and whoever asked for it still meets ordinary ops only. `values`, which the rule
+/// returns, are what they are in the new ops; null ones stay null.
+mlir::LogicalResult expandEmitted(mlir::Block &block, mlir::Operation *before, mlir::Block::iterator end,
+                                  llvm::MutableArrayRef<mlir::Value> values);
+
 /// The requests that one pass of their own expands (for tests of one verb).
 struct TransformPass {
   llvm::StringRef name, summary, request;

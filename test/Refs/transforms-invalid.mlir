@@ -63,7 +63,7 @@ func.func @bwd_uses(%x: tensor<f32>, %bar: tensor<f32>) -> tensor<f32> {
 }
 func.func private @inside(%x: tensor<f32>) -> tensor<f32> {
   %r = hjx.ref_new %x : (tensor<f32>) -> !hjx.ref<tensor<f32>>
-  // expected-error @below {{'hjx.custom_vjp' op has a bwd that uses a ref made inside a function that is differentiated or mapped: the ref is gone by then; make it outside, or read it in fwd and keep the value as a residual}}
+  // expected-error @below {{'hjx.custom_vjp' op has a bwd that uses a ref that is gone by then: made inside a function that is differentiated or mapped, or shared by the elements of one that is mapped; make it outside, or read it in fwd and keep the value as a residual}}
   %y = hjx.custom_vjp @f(%r) fwd = @f bwd = @bwd : (!hjx.ref<tensor<f32>>) -> tensor<f32>
   return %y : tensor<f32>
 }

@@ -347,4 +347,167 @@ TEST(FrontendRules, WhatRulesReturnIsChecked) {
   EXPECT_THAT([&] { jvp(bare, x3, x3); }, says("the primitive careless at FrontendRulesTest.cpp:"));
 }
 
+//===----------------------------------------------------------------------===//
+// Rules made of transforms
+//===----------------------------------------------------------------------===//
+
+/// sin x, with rules that ask grad, vjp, vmap and refs of their own.
+struct Indirect {
+  static constexpr const char *name = "indirect";
+  static Type infer(const Type &x) { return x; }
+  static Array expand(const Array &x) { return vmap([](Array x) { return sin(x); })(x); }
+  static std::pair<Array, Array> jvp(const Array &x, const Array &dot) {
+    Ref total = new_ref(zeros_like(dot));
+    total.add(dot * grad([](Array x) { return sum(sin(x)); })(x));
+    return {call_primitive<Indirect>(x), total.get()};
+  }
+};
+HJX_REGISTER_PRIMITIVE(Indirect)
+
+/// The same in reverse.
+struct IndirectBack {
+  static constexpr const char *name = "indirect_back";
+  static Type infer(const Type &x) { return x; }
+  static Array expand(const Array &x) { return checkpoint([](Array x) { return sin(x); })(x); }
+  static std::pair<Array, Array> vjp_forward(const Array &x) { return {call_primitive<IndirectBack>(x), x}; }
+  static void vjp_backward_into(const Array &x, const Array &bar, Accum<> x_bar) {
+    x_bar.add(std::get<0>(hjx::vjp([](Array x) { return sin(x); }, x).second(bar)));
+  }
+};
+HJX_REGISTER_PRIMITIVE(IndirectBack)
+
+TEST(FrontendRules, RulesMayUseTransforms) {
+  auto check = [](auto f) {
+    auto loss = [=](Array x) { return sum(f(x)); };
+    auto plain = [](Array x) { return sum(sin(x)); };
+    const Array rows = stack({x3, 2 * x3});
+    for (bool compiled : {false, true}) {
+      EXPECT_CLOSE(run(compiled, f)(x3), sin(x3));
+      EXPECT_CLOSE(run(compiled, grad(loss))(x3), cos(x3));
+      EXPECT_CLOSE(run(compiled, vmap(grad(loss)))(rows), cos(rows));
+      EXPECT_CLOSE(run(compiled, grad([=](Array x) { return sum(vmap(f)(x)); }))(rows), cos(rows));
+      EXPECT_CLOSE(run(compiled, grad([=](Array x) { return sum(grad(loss)(x) * x); }))(x3), grad([=](Array x) { return sum(grad(plain)(x) * x); })(x3));
+    }
+  };
+  check([](Array x) { return call_primitive<Indirect>(x); });
+  check([](Array x) { return call_primitive<IndirectBack>(x); });
+  auto [value, dot] = jvp([](Array x) { return call_primitive<Indirect>(x); }, x3, x3);
+  EXPECT_CLOSE(dot, cos(x3) * x3);
+  // Into a cell, which is the caller's.
+  Ref bars = new_ref(ones({3}));
+  vjp([](Array x) { return call_primitive<IndirectBack>(x); }, x3).second.with_refs(bars)(ones({3}));
+  EXPECT_CLOSE(bars.get(), 1 + cos(x3));
+}
+
+/// 2 dot or 3 dot, by the sign of x: mapped, the branches are run and picked from.
+struct Branching {
+  static constexpr const char *name = "branching";
+  static Type infer(const Type &x) { return x; }
+  static Array expand(const Array &x) { return x; }
+  static std::pair<Array, Array> jvp(const Array &x, const Array &dot) {
+    auto twice = [](Array dot) { return 2 * dot; };
+    auto thrice = [](Array dot) { return 3 * dot; };
+    return {call_primitive<Branching>(x), cond(sum(x) > 0, twice, thrice, dot)};
+  }
+};
+HJX_REGISTER_PRIMITIVE(Branching)
+
+TEST(FrontendRules, ARuleThatBranchesIsMappedAndTransposed) {
+  auto f = [](Array x) { return sum(vmap([](Array x) { return call_primitive<Branching>(x); })(x)); };
+  EXPECT_CLOSE(grad(f)(array({{1.0}, {-1.0}})), array({{2.0}, {3.0}}));
+}
+
+TEST(FrontendRules, AMapAtAPointIsCapturedByJit) {
+  auto [value, push] = linearize([](Array x) { return sin(x); }, x3);
+  auto [same, pull] = vjp([](Array x) { return sin(x); }, x3);
+  EXPECT_CLOSE(jit([&](Array dot) { return push(dot); })(ones({3})), cos(x3));
+  EXPECT_CLOSE(jit([&](Array bar) { return std::get<0>(pull(bar)); })(ones({3})), cos(x3));
+  EXPECT_CLOSE(jit(vmap([&](Array dot) { return push(dot); }))(ones({2, 3}))[1], cos(x3));
+}
+
+//===----------------------------------------------------------------------===//
+// Rules that go wrong
+//===----------------------------------------------------------------------===//
+
+struct Wrong {
+  std::string mistake;
+  static constexpr const char *name = "wrong";
+  HJX_PARAMS(mistake)
+
+  std::vector<Type> infer(const std::vector<Type> &types) const {
+    if (mistake == "infer")
+      throw std::out_of_range("no such key");
+    if (mistake == "infer throws a number")
+      throw 42;
+    if (mistake == "infer says less")
+      return {types[0]};
+    return {types[0], types[0]};
+  }
+  std::pair<Array, Array> expand(const Array &x) const {
+    if (mistake == "expand throws a number")
+      throw 42;
+    if (mistake == "expand calls itself")
+      return call_primitive(*this, x);
+    return {x, x};
+  }
+  std::pair<std::optional<Array>, std::optional<Array>> dce(const Active &used, const Array &x) const {
+    if (mistake == "dce")
+      throw Error("expected better days, got none", "wait", {});
+    return {used[0] ? std::optional(x) : std::nullopt, used[1] ? std::optional(x) : std::nullopt};
+  }
+};
+HJX_REGISTER_PRIMITIVE(Wrong)
+
+/// Halves that disagree about what is kept.
+struct KeepsMore {
+  static constexpr const char *name = "keeps_more";
+  static Type infer(const Type &x) { return x; }
+  static Array expand(const Array &x) { return x; }
+  static std::pair<Array, std::pair<Array, Array>> vjp_forward(const Array &x) { return {x, {x, x}}; }
+  static Array vjp_backward(const Array &saved, const Array &bar) { return saved * bar; }
+};
+HJX_REGISTER_PRIMITIVE(KeepsMore)
+struct KeepsLess {
+  static constexpr const char *name = "keeps_less";
+  static Type infer(const Type &x) { return x; }
+  static Array expand(const Array &x) { return x; }
+  static std::pair<Array, Array> vjp_forward(const Array &x) { return {x, x}; }
+  static Array vjp_backward(const std::pair<Array, Array> &saved, const Array &bar) { return saved.second * bar; }
+};
+HJX_REGISTER_PRIMITIVE(KeepsLess)
+
+TEST(FrontendRules, RulesThatGoWrongAreErrorsAtTheCall) {
+  auto f = [](const char *mistake) {
+    return [mistake](Array x) {
+      auto [y, z] = call_primitive(Wrong{mistake}, Where::current(), x);
+      return std::string_view(mistake) == "dce" ? y : y + z;
+    };
+  };
+  auto says = [](const char *text) {
+    return ::testing::ThrowsMessage<Error>(::testing::AllOf(::testing::HasSubstr("FrontendRulesTest.cpp:"), ::testing::HasSubstr(text)));
+  };
+  EXPECT_THAT([&] { f("infer")(x3); }, says("wrong: infer: no such key"));
+  EXPECT_THAT([&] { f("infer throws a number")(x3); }, says("wrong: infer: expected an hjx::Error, got an exception that is no"));
+  EXPECT_THAT([&] { jit(f("infer says less"))(x3); }, says("wrong: infer: expected a type for each result of expand, got f32[3]"));
+  EXPECT_THAT([&] { jit(f("expand throws a number"))(x3); }, says("expected an hjx::Error, got an exception that is no"));
+  EXPECT_THAT([&] { jit(f("expand calls itself"))(x3); }, says("which never ends"));
+  EXPECT_THAT([&] { jit(f("dce"))(x3); }, says("expected better days, got none"));
+  EXPECT_THAT([&] { grad([](Array x) { return sum(call_primitive<KeepsMore>(Where::current(), x)); })(x3); }, says("expected 1 value, got 2"));
+  EXPECT_THAT([&] { grad([](Array x) { return sum(call_primitive<KeepsLess>(Where::current(), x)); })(x3); },
+              says("expected at least 2 values, got 1"));
+}
+
+/// A type that has itself as a component.
+struct Endless {
+  int64_t depth = 0;
+  static constexpr const char *name = "endless";
+  HJX_PARAMS(depth)
+  std::vector<Type> lo_types() const { return {Type(Endless{depth + 1})}; }
+};
+HJX_REGISTER_TYPE(Endless)
+
+TEST(FrontendRules, ATypeIsMadeOfArraysInTheEnd) {
+  EXPECT_THAT([] { empty_ref(Type(Endless{})); }, ::testing::ThrowsMessage<Error>(::testing::HasSubstr("has components with components without end")));
+}
+
 } // namespace

@@ -21,13 +21,21 @@ struct IsVector : std::false_type {};
 template <typename T>
 struct IsVector<std::vector<T>> : std::true_type {};
 
+/// The next of the values that a rule is given. There are too few where two rules, or infer and expand, disagree.
+inline const Array &nextLeaf(const std::vector<Array> &leaves, size_t &next) {
+  if (next >= leaves.size())
+    throw Error("expected at least " + std::to_string(next + 1) + " values, got " + std::to_string(leaves.size()),
+                "compare the trees that the rule takes with what infer, expand and the rule of the first half return", {});
+  return leaves[next++];
+}
+
 /// A tree of known structure whose leaves are leaves[next..]: a vector takes all that remain.
 template <typename T>
 T fromLeaves(const std::vector<Array> &leaves, size_t &next) {
   if constexpr (std::is_same_v<T, Array>) {
-    return leaves.at(next++);
+    return nextLeaf(leaves, next);
   } else if constexpr (Handle<T>) {
-    return AnyValue(leaves.at(next++)).as<T>();
+    return AnyValue(nextLeaf(leaves, next)).as<T>(Where());
   } else if constexpr (IsOptional<T>::value) {
     auto value = fromLeaves<typename T::value_type>(leaves, next);
     return value.has_value() ? T(value) : T();

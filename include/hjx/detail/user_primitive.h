@@ -188,7 +188,9 @@ auto ruleArgs(std::index_sequence<i...>, ArrayList leaves, const std::vector<Typ
     }
     return fromLeaves<T>(leaves, next);
   };
-  return std::tuple<std::tuple_element_t<first + i, Tuple>...>{take(std::type_identity<std::tuple_element_t<first + i, Tuple>>())...};
+  std::tuple<std::tuple_element_t<first + i, Tuple>...> args{take(std::type_identity<std::tuple_element_t<first + i, Tuple>>())...};
+  checkCount(nullptr, "values", next, leaves.size(), Where());
+  return args;
 }
 template <typename Tuple, size_t first, size_t count>
 auto ruleArgs(const ArrayList &leaves, const std::vector<Type> *types = nullptr) {
@@ -494,6 +496,21 @@ bool registerPrimitiveClass() {
 }
 
 HJX_API ArrayList callPrimitiveFlat(const UserPrimitive &primitive, const Params &params, const ArrayList &operands, Where where);
+/// Of a call: infer said the types of another tree than expand returns.
+[[noreturn]] HJX_API void failResults(const UserPrimitive &primitive, const ArrayList &results, Where where);
+
+/// The results of a call as the tree that expand returns.
+template <typename P>
+typename PrimitiveTraits<P>::Result resultsOf(const ArrayList &results, Where where) {
+  size_t next = 0;
+  try {
+    auto tree = fromLeaves<typename PrimitiveTraits<P>::Result>(results, next);
+    if (next == results.size())
+      return tree;
+  } catch (const Error &) {
+  }
+  failResults(primitiveOf<P>(), results, where);
+}
 
 } // namespace detail
 } // namespace hjx
