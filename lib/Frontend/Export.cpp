@@ -35,7 +35,8 @@ std::string hjx::detail::makeIr(Where where, const ArrayList &args, bool expande
 }
 
 ArrayList hjx::detail::evalShape(Where where, const ArrayList &args, FlatFunction f) {
-  Session session(Constants::Embed);
+  // f may use traced arrays of the functions around it: types are compared within one context.
+  Session session(Constants::Embed, Frame::current() ? &Frame::current()->session.context() : nullptr);
   ArrayList shapes;
   for (const Aval &aval : session.recordMain(args, f, Call("eval_shape", where)))
     shapes.push_back(makeAbstract(aval, where));
