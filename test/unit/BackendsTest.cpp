@@ -20,6 +20,7 @@ namespace {
 // Before the runtime looks.
 const bool kEnvironment = setenv("HJX_CUDA_DRIVER", "libhjx-none.so", 1) == 0 &&
                           setenv("HJX_NUM_CPU_DEVICES", "2", 1) == 0 && setenv("HJX_MEMORY_LIMIT", "8MiB", 1) == 0;
+const absl::Status kSimulated = setNumDevices("sim", 3);
 
 std::string messageOf(const absl::Status &status) { return std::string(status.message()); }
 
@@ -51,7 +52,7 @@ constexpr auto kIn = TransferDirection::HostToDevice, kOut = TransferDirection::
 //===----------------------------------------------------------------------===//
 
 TEST(Backends, AreListedWithWhatIsMissing) {
-  ASSERT_TRUE(setNumDevices("sim", 3).ok());
+  ASSERT_TRUE(kSimulated.ok()) << kSimulated;
   std::vector<BackendInfo> backends = listBackends();
   ASSERT_EQ(backends.size(), 3u);
   EXPECT_EQ(backends[0].name, "cpu");
