@@ -4,6 +4,7 @@
 // should be.
 #include "lib/Data/Npy.h"
 #include "lib/Data/Safetensors.h"
+#include "test/unit/ResidentMemory.h"
 #include "test/unit/TemporaryFolder.h"
 
 #include <hjx/hjx.h>
@@ -44,15 +45,6 @@ template <typename F> std::string messageOf(F body) {
     return error.what();
   }
   return "no error";
-}
-
-/// Pages of this process that are in memory, in bytes.
-int64_t residentBytes() {
-  long long total = 0, resident = 0;
-  std::FILE *file = std::fopen("/proc/self/statm", "re");
-  EXPECT_EQ(std::fscanf(file, "%lld %lld", &total, &resident), 2);
-  std::fclose(file);
-  return resident * sysconf(_SC_PAGESIZE);
 }
 
 std::string floats(std::vector<float> values) { return std::string(bytesOf(values)); }
@@ -119,14 +111,14 @@ TEST_F(FrontendIo, TwentyGigabytes) {
   ASSERT_EQ(::pwrite(fd, here, sizeof here, kSize / 2), ssize_t(sizeof here));
   ::close(fd);
   from_file(file, uint16, {-1})[{Slice(0, 8)}].to_vector<uint16_t>(); // What is compiled once.
-  int64_t before = residentBytes();
+  int64_t before = test::residentBytes();
   Transfers moved = device("cpu").transfers();
   Array tokens = from_file(file, uint16, {-1});
   EXPECT_EQ(tokens.size(), kSize / 2);
   EXPECT_THAT((tokens[{Slice(kSize / 4, kSize / 4 + 3)}].to_vector<uint16_t>()), ElementsAre(11, 12, 13));
   EXPECT_EQ((tokens[kSize / 4 + 1].item<uint16_t>()), 12);
   EXPECT_EQ((tokens[-1].item<uint16_t>()), 0);
-  EXPECT_LT(residentBytes() - before, 1 << 20);
+  EXPECT_LT(test::residentBytes() - before, 1 << 20);
   EXPECT_LT(device("cpu").transfers().host_to_device.bytes - moved.host_to_device.bytes, 100);
 }
 

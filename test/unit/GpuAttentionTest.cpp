@@ -5,16 +5,14 @@
 // the kernels, where there is one.
 #include "lib/Execution/CompiledExecutable.h"
 #include "lib/Execution/GpuExecutable.h"
-#include "lib/Target/Ptx/Ptxas.h"
 #include "runtime/Backends.h"
-#include "TemporaryFolder.h"
+#include "test/unit/Assembler.h"
 
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <gmock/gmock.h>
 
 #include <cmath>
-#include <fstream>
 #include <random>
 
 using namespace hjx;
@@ -268,21 +266,14 @@ auto printName = [](const auto &info) { return nameOf(info.param); };
 TEST_P(GpuAttentionTest, AgreesWithDouble) { expectAttention(GetParam()); }
 
 TEST_P(GpuAttentionAssemblyTest, HasNoSpills) {
-  auto ptxas = findPtxas();
-  ASSERT_TRUE(ptxas.ok()) << ptxas.status();
-  if (!*ptxas)
+  std::optional<std::string> ptxas = test::assembler();
+  if (!ptxas)
     GTEST_SKIP() << "there is no ptxas";
-  test::TemporaryFolder folder;
   for (const char *chip : {"sm_80", "sm_90"}) {
     std::unique_ptr<GpuProgram> program = compile(textOf(GetParam()), chip);
     ASSERT_TRUE(program);
     EXPECT_THAT(program->ptx(), Not(HasSubstr(".local"))) << "the kernels have local memory";
-    std::string path = folder.path("device.ptx");
-    std::ofstream(path) << program->ptx();
-    auto resources = assemble(**ptxas, chip, path, folder.path("device.cubin"));
-    ASSERT_TRUE(resources.ok()) << resources.status();
-    for (const KernelResources &kernel : *resources)
-      EXPECT_EQ(kernel.spillBytes, 0) << kernel.name;
+    test::expectNoSpills(*ptxas, program->ptx(), chip);
   }
 }
 

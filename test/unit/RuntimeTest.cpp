@@ -5,6 +5,7 @@
 #include "runtime/Buffer.h"
 #include "runtime/Environment.h"
 #include "runtime/ThreadPool.h"
+#include "test/unit/ResidentMemory.h"
 
 #include <gmock/gmock.h>
 
@@ -51,15 +52,6 @@ TEST(Buffer, BorrowedMemoryStaysWithItsOwner) {
 
 namespace {
 
-/// Pages of this process that are in memory, in bytes.
-int64_t residentBytes() {
-  long long total = 0, resident = 0;
-  std::FILE *file = std::fopen("/proc/self/statm", "re");
-  EXPECT_EQ(std::fscanf(file, "%lld %lld", &total, &resident), 2);
-  std::fclose(file);
-  return resident * sysconf(_SC_PAGESIZE);
-}
-
 /// A file that is removed with the object.
 struct TemporaryFile {
   std::string path = testing::TempDir() + "/hjx-buffer-" + std::to_string(getpid());
@@ -94,11 +86,11 @@ TEST(Buffer, MapsAPartOfAFile) {
 TEST(Buffer, AMappedFileCostsOnlyWhatIsRead) {
   constexpr int64_t kSize = int64_t(20) << 30;
   TemporaryFile file(kSize, "here", kSize / 2);
-  int64_t before = residentBytes();
+  int64_t before = test::residentBytes();
   Buffer buffer = *Buffer::map(file.path, 0, kSize);
   EXPECT_EQ(std::string(buffer.as<char>() + kSize / 2, 4), "here");
   EXPECT_EQ(buffer.as<char>()[kSize - 1], 0);
-  EXPECT_LT(residentBytes() - before, 1 << 20);
+  EXPECT_LT(test::residentBytes() - before, 1 << 20);
 }
 
 TEST(Buffer, FilesThatCannotBeMapped) {
