@@ -281,9 +281,6 @@ std::pair<Result, PullBack<Result, Args...>> makePullBack(Result result, LinearM
   return {std::move(result), PullBack<Result, Args...>(std::move(map), std::move(structure), std::move(args))};
 }
 
-template <typename T>
-concept IsArgument = !std::is_same_v<T, Where>;
-
 template <typename F, typename ArgTuple>
 auto vjpOf(const F &f, const ArgTuple &args, Where where) {
   auto owned = std::make_shared<OwnedFlattened<F, ArgTuple>>(f, args);
@@ -365,47 +362,33 @@ auto jvp(const F &f, const Primals &primals, const Tangents &tangents, Where whe
   return std::pair(value, detail::tangentWithLeaves(value, results, next));
 }
 
-/// Returns f's result and the pull-back of cotangents: pair(y, y_bar -> tuple of x_bars).
+/// Returns f's result and the pull-back of cotangents: pair(y, y_bar -> tuple of x_bars), for a function
+/// of up to eight arguments; more are a tuple.
 ///
 /// Shapes: the cotangent has the type of y, or is a C++ number for a scalar; results have the
 ///         arguments' types.
 /// Errors: hjx::Error if a cotangent's type differs.
 /// Cost:   one forward pass; one backward pass for each use of the pull-back.
 /// Source: Radul et al. 2022, "You Only Linearize Once"; JAX `vjp`.
-template <typename F, typename A>
-auto vjp(const F &f, const A &a, Where where = Where::current()) {
-  return detail::vjpOf<std::decay_t<F>>(f, detail::makeArgs<std::decay_t<F>>(a), where);
-}
-template <typename F, typename A, detail::IsArgument B>
-auto vjp(const F &f, const A &a, const B &b, Where where = Where::current()) {
-  return detail::vjpOf<std::decay_t<F>>(f, detail::makeArgs<std::decay_t<F>>(a, b), where);
-}
-template <typename F, typename A, detail::IsArgument B, detail::IsArgument C>
-auto vjp(const F &f, const A &a, const B &b, const C &c, Where where = Where::current()) {
-  return detail::vjpOf<std::decay_t<F>>(f, detail::makeArgs<std::decay_t<F>>(a, b, c), where);
-}
-/// Messages about more arguments do not name the line: behind a pack of them nothing has a default.
-template <typename F, typename A, detail::IsArgument B, detail::IsArgument C, detail::IsArgument D, detail::IsArgument... More>
-auto vjp(const F &f, const A &a, const B &b, const C &c, const D &d, const More &...more) {
-  return detail::vjpOf<std::decay_t<F>>(f, detail::makeArgs<std::decay_t<F>>(a, b, c, d, more...), Where());
+template <typename F, typename A, typename B = detail::LeftOut, typename C = detail::LeftOut, typename D = detail::LeftOut,
+          typename E = detail::LeftOut, typename G = detail::LeftOut, typename H = detail::LeftOut, typename I = detail::LeftOut>
+auto vjp(const F &f, const A &a, const B &b = {}, const C &c = {}, const D &d = {}, const E &e = {}, const G &g = {},
+         const H &h = {}, const I &i = {}, Where where = Where::current()) {
+  using Fn = std::decay_t<F>;
+  auto make = [](const auto &...args) { return detail::makeArgs<Fn>(args...); };
+  return detail::vjpOf<Fn>(f, std::apply(make, detail::argsOtherThan<detail::LeftOut>(a, b, c, d, e, g, h, i)), where);
 }
 
 /// Returns f's result and its derivative as a function: pair(y, x_dots.. -> y_dot).
-template <typename F, typename A>
-auto linearize(const F &f, const A &a, Where where = Where::current()) {
-  return detail::linearizeOf<std::decay_t<F>>(f, detail::makeArgs<std::decay_t<F>>(a), where);
-}
-template <typename F, typename A, detail::IsArgument B>
-auto linearize(const F &f, const A &a, const B &b, Where where = Where::current()) {
-  return detail::linearizeOf<std::decay_t<F>>(f, detail::makeArgs<std::decay_t<F>>(a, b), where);
-}
-template <typename F, typename A, detail::IsArgument B, detail::IsArgument C>
-auto linearize(const F &f, const A &a, const B &b, const C &c, Where where = Where::current()) {
-  return detail::linearizeOf<std::decay_t<F>>(f, detail::makeArgs<std::decay_t<F>>(a, b, c), where);
-}
-template <typename F, typename A, detail::IsArgument B, detail::IsArgument C, detail::IsArgument D, detail::IsArgument... More>
-auto linearize(const F &f, const A &a, const B &b, const C &c, const D &d, const More &...more) {
-  return detail::linearizeOf<std::decay_t<F>>(f, detail::makeArgs<std::decay_t<F>>(a, b, c, d, more...), Where());
+///
+/// Shapes: as vjp has them, for up to eight arguments.
+template <typename F, typename A, typename B = detail::LeftOut, typename C = detail::LeftOut, typename D = detail::LeftOut,
+          typename E = detail::LeftOut, typename G = detail::LeftOut, typename H = detail::LeftOut, typename I = detail::LeftOut>
+auto linearize(const F &f, const A &a, const B &b = {}, const C &c = {}, const D &d = {}, const E &e = {}, const G &g = {},
+               const H &h = {}, const I &i = {}, Where where = Where::current()) {
+  using Fn = std::decay_t<F>;
+  auto make = [](const auto &...args) { return detail::makeArgs<Fn>(args...); };
+  return detail::linearizeOf<Fn>(f, std::apply(make, detail::argsOtherThan<detail::LeftOut>(a, b, c, d, e, g, h, i)), where);
 }
 
 //===----------------------------------------------------------------------===//

@@ -107,11 +107,21 @@ auto map(const F &f, const Xs &xs, ScanOptions options = {}, Where where = Where
   return detail::scanAs("map", step, Nothing(), xs, options, where).second;
 }
 
-namespace detail {
-template <typename F, typename... Xs>
-auto foreachOf(Where where, ScanOptions options, const F &body, const Xs &...xs) {
-  using Slices = std::tuple<Xs...>;
-  auto step = [&](Nothing, const Slices &slices) {
+/// Runs body(x..) over the leading axes of up to eight xs, in order, and stacks what it returns, if
+/// anything: a loop for the effects that it has on refs. An xs that is a ref is seen as the ref of its
+/// slice. More xs are a tuple. Options come last.
+///
+///   foreach([&](Array i, Array x) { table[i] += x; }, ids, updates);
+///   foreach([&](Quantized row) { total.add(dequantize(row)); }, rows, {.length = 8});
+///
+/// Cost: in reverse mode a read of a ref by index is an addition in place; no need to pass as xs.
+template <typename F, typename A, typename B = ScanOptions, typename C = ScanOptions, typename D = ScanOptions,
+          typename E = ScanOptions, typename G = ScanOptions, typename H = ScanOptions, typename I = ScanOptions>
+auto foreach(const F &body, const A &a, const B &b = {}, const C &c = {}, const D &d = {}, const E &e = {}, const G &g = {},
+             const H &h = {}, const I &i = {}, ScanOptions options = {}, Where where = Where::current()) {
+  auto copy = []<typename... Xs>(const Xs &...xs) { return std::tuple<Xs...>(xs...); };
+  auto xs = std::apply(copy, detail::argsOtherThan<ScanOptions>(a, b, c, d, e, g, h, i));
+  auto step = [&](Nothing, const decltype(xs) &slices) {
     if constexpr (std::is_void_v<decltype(std::apply(body, slices))>) {
       std::apply(body, slices);
       return std::pair(Nothing(), Nothing());
@@ -119,35 +129,8 @@ auto foreachOf(Where where, ScanOptions options, const F &body, const Xs &...xs)
       return std::pair(Nothing(), std::apply(body, slices));
     }
   };
-  return scanAs("foreach", step, Nothing(), Slices(xs...), options, where).second;
-}
-template <typename T>
-concept IsXs = !std::is_same_v<T, Where> && !std::is_same_v<T, ScanOptions>;
-} // namespace detail
-
-/// Runs body(x..) over the leading axes of the xs, in order, and stacks what it returns, if anything:
-/// a loop for the effects that it has on refs. An xs that is a ref is seen as the ref of its slice.
-///
-///   foreach([&](Array i, Array x) { table[i] += x; }, ids, updates);
-///   foreach([&](Quantized row) { total.add(dequantize(row)); }, rows, {.length = 8});
-///
-/// Cost: in reverse mode a read of a ref by index is an addition in place; no need to pass as xs.
-template <typename F, typename A>
-auto foreach(const F &body, const A &a, ScanOptions options = {}, Where where = Where::current()) {
-  return detail::foreachOf(where, options, body, a);
-}
-template <typename F, typename A, detail::IsXs B>
-auto foreach(const F &body, const A &a, const B &b, ScanOptions options = {}, Where where = Where::current()) {
-  return detail::foreachOf(where, options, body, a, b);
-}
-template <typename F, typename A, detail::IsXs B, detail::IsXs C>
-auto foreach(const F &body, const A &a, const B &b, const C &c, ScanOptions options = {}, Where where = Where::current()) {
-  return detail::foreachOf(where, options, body, a, b, c);
-}
-/// More xs are best a tuple, which has a place for options and the caller's line.
-template <typename F, typename A, detail::IsXs B, detail::IsXs C, detail::IsXs D, detail::IsXs... More>
-auto foreach(const F &body, const A &a, const B &b, const C &c, const D &d, const More &...more) {
-  return detail::foreachOf(Where(), ScanOptions(), body, a, b, c, d, more...);
+  ScanOptions given = std::get<0>(detail::argsThatAre<ScanOptions>(b, c, d, e, g, h, i, options));
+  return detail::scanAs("foreach", step, Nothing(), xs, given, where).second;
 }
 
 /// Runs body(carry) while condition(carry) is true; returns the last carry.

@@ -167,6 +167,15 @@ TEST(FrontendRefs, Foreach) {
   Ref table = new_ref(zeros({4}));
   foreach([&](Array i, Array x) { table[i] += x; }, array({1, 3, 1}), array({1.0, 2.0, 4.0}));
   EXPECT_CLOSE(table.get(), array({0.0, 5.0, 0.0, 2.0}));
+  // Many xs, each with its length checked at the caller's line.
+  total.set(0);
+  const Array i3 = arange(3);
+  foreach([&](Array a, Array b, Array c, Array d, Array e) { total.add(a + b + c + d + e); }, i3, i3, i3, i3, i3);
+  EXPECT_CLOSE(total.get(), array(15));
+  EXPECT_HJX_ERROR(foreach([&](Array a, Array, Array, Array, Array) { total.add(a); }, i3, i3, i3, i3, arange(2)),
+                   "foreach: expected one leading size in all xs, got 3 in xs[0] and 2 in xs[4]\n  help: slice or pad them to one length");
+  EXPECT_HJX_ERROR(foreach([&](Array a, Array, Array, Array) { total.add(a); }, i3, i3, i3, i3, {.length = 2}),
+                   "foreach: expected xs of the given length 2, got 3\n  help: leave the length out: it follows from xs");
 }
 
 TEST(FrontendRefs, WhileReadsInConditionWhatTheBodyWrites) {

@@ -141,6 +141,12 @@ TEST(FrontendTransforms, AnyNumberOfArguments) {
   EXPECT_CLOSE(std::get<4>(vjp(product, 1.0, 2.0, 3.0, 4.0, 5.0).second(1.0)), Array(24.0));
   EXPECT_CLOSE(linearize(product, 1.0, 2.0, 3.0, 4.0, 5.0).second(0, 0, 1, 0, 1.0), Array(64.0));
   EXPECT_CLOSE(linearize([](Array a, Array b, Array c) { return a * b * c; }, 1.0, 2.0, 3.0).second(1, 0, 0), Array(6.0));
+  EXPECT_HJX_ERROR(vjp(product, 1.0, 2.0, 3.0, 4.0, 5.0).second(ones({2}, float32)),
+                   "vjp: expected a cotangent of type f32 for result, got f32[2]\n"
+                   "  help: give it the shape and element type of the value it belongs to");
+  EXPECT_HJX_ERROR(linearize(product, 1.0, 2.0, 3.0, 4.0, 5.0).second(0, 0, 1, 0, ones({2}, float32)),
+                   "linearize: expected a tangent of type f32, got f32[2]\n"
+                   "  help: give it the shape and element type of the value it belongs to");
 }
 
 TEST(FrontendTransforms, IntegersHaveNoTangent) {

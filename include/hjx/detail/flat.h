@@ -111,6 +111,26 @@ struct GenericArg {
   using type = std::conditional_t<std::is_arithmetic_v<T>, Array, T>;
 };
 
+/// An argument that was left out. Nothing may follow a pack with a default, such as the caller's line, so
+/// functions of many arguments list eight that default to a type of this kind.
+struct LeftOut {};
+
+/// The arguments that are Kind, and those that are not, as a tuple.
+template <typename Kind, bool are = true, typename... Args>
+auto argsThatAre(const Args &...args) {
+  auto some = [](const auto &arg) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(arg)>, Kind> == are)
+      return std::tie(arg);
+    else
+      return std::tuple<>();
+  };
+  return std::tuple_cat(some(args)...);
+}
+template <typename Kind, typename... Args>
+auto argsOtherThan(const Args &...args) {
+  return argsThatAre<Kind, false>(args...);
+}
+
 template <typename F, typename... Args>
 auto makeArgs(const Args &...args) {
   using Params = typename ParamsOf<F>::type;
