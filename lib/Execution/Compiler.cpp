@@ -8,10 +8,10 @@
 #include "lib/Execution/Diagnostics.h"
 #include "lib/Execution/Executable.h"
 #include "lib/Execution/InterpretedExecutable.h"
+#include "lib/Execution/LowerModule.h"
 #include "lib/Execution/Target.h"
 #include "lib/Execution/TextCache.h"
 #include "lib/HiTypes/Passes.h"
-#include "lib/Pipelines/Pipelines.h"
 #include "lib/Pipelines/Register.h"
 #include "lib/Refs/Passes.h"
 #include "runtime/Environment.h"
@@ -29,12 +29,11 @@ static void offerDialects(MLIRContext &context) {
   context.appendDialectRegistry(registry);
 }
 
-absl::Status expandTransforms(ModuleOp traced) {
+absl::Status expandTransforms(ModuleOp traced, bool forGpu) {
   offerDialects(*traced.getContext());
-  CollectedDiagnostics diagnostics(traced.getContext());
-  PassManager pm(traced.getContext());
-  buildToPurePipeline(pm);
-  return succeeded(pm.run(traced)) && !diagnostics.hasErrors() ? absl::OkStatus() : absl::InvalidArgumentError(diagnostics.text());
+  LowerOptions options;
+  options.forGpu = forGpu;
+  return lowerModule(traced, Stage::Traced, Stage::Pure, options);
 }
 
 static bool usesHiTypes(ModuleOp module) {
@@ -88,7 +87,7 @@ static absl::StatusOr<std::string> kindOf(const RuntimeDevice &device) {
 }
 
 static absl::StatusOr<std::unique_ptr<DeviceCompilation>> compileFor(const std::string &kind, Program program) {
-  HJX_RETURN_IF_ERROR(expandTransforms(*program.module));
+  HJX_RETURN_IF_ERROR(expandTransforms(*program.module, /*forGpu=*/kind != "cpu"));
   HJX_RETURN_IF_ERROR(lowerHiTypes(*program.module));
   if (kind != "cpu")
     return compileForGpu(std::move(program), kind);

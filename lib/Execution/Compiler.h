@@ -11,10 +11,10 @@ namespace hjx {
 absl::StatusOr<Program> parseProgram(const std::string &text);
 
 /// Brings a traced module to the stage pure: jvp, vjp, vmap and the other requests become calls
-/// of new private functions.
+/// of new private functions. Attention stays an op where `forGpu` says that there are kernels for it.
 ///
 /// Errors: INVALID_ARGUMENT with the diagnostics and their locations.
-absl::Status expandTransforms(mlir::ModuleOp traced);
+absl::Status expandTransforms(mlir::ModuleOp traced, bool forGpu = false);
 
 /// Brings a traced module that uses hi-types to arrays: what the interpreter knows.
 ///

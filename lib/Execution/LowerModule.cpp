@@ -96,7 +96,7 @@ absl::Status lowerModule(ModuleOp module, Stage from, Stage to, const LowerOptio
     PassManager pm(module.getContext());
     pm.enableVerifier(false); // Once below, up to the stage that people write by hand.
     buildPipelineTo(stage, pm, options);
-    if (failed(pm.run(module)) || (stage <= Stage::Tensor && failed(mlir::verify(module))))
+    if (failed(pm.run(module)) || diagnostics.hasErrors() || (stage <= Stage::Tensor && failed(mlir::verify(module))))
       return absl::InvalidArgumentError(diagnostics.text());
     HJX_RETURN_IF_ERROR(dump(module, options.dumpDir, stage));
   }

@@ -3,6 +3,8 @@
 // Where arrays lie and where computations run: the table of hjx/device.h, row by row, on
 // several devices of the processor and on simulated GPUs. After JAX's multi_device_test.py
 // and api_test.py.
+#include <hjx/attention.h>
+
 #include "test/unit/PlacementTesting.h"
 
 #include <thread>
@@ -273,6 +275,20 @@ TEST_P(Placement, DefaultDeviceIsNoPartOfWhatIsTraced) {
   ASSERT_EQ(f.stats().compilations.size(), isSim() ? 2u : 1u);
   if (isSim())
     EXPECT_EQ(f.stats().compilations[1].reason, "another kind of device: sim:0");
+}
+
+/// What GPUs have kernels for is not written out: a matrix of scores would be twice all the arguments.
+TEST_P(Placement, JitTakesTheKernelsOfAttention) {
+  const int64_t T = 256, heads = 2, d = 16, scoresBytes = heads * T * T * 4;
+  Array x = device_put(random::normal(random::key(1), {1, T, heads, d}, float16), a);
+  int64_t before = a.memory().peak;
+  auto loss = [](Array x) { return sum(dot_product_attention(x, x, x, {.causal = true}).astype(float32)); };
+  auto [value, slope] = jit(value_and_grad(loss))(x);
+  if (isSim())
+    EXPECT_LT(a.memory().peak - before, scoresBytes);
+  auto [expected, expectedSlope] = value_and_grad(loss)(device_put(x, host));
+  EXPECT_CLOSE(value, expected, 1e-2);
+  EXPECT_CLOSE(slope, expectedSlope, 1e-2);
 }
 
 //===----------------------------------------------------------------------===//
