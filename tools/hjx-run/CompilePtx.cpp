@@ -54,7 +54,7 @@ absl::Status compilePtx(std::vector<PtxJob> jobs, const std::string &chip) {
   }
   std::printf("%s", table.c_str());
   if (ptxas)
-    std::printf("assembled by %s; registers and shared memory are those of the kernel with most\n", ptxas->c_str());
+    std::printf("assembled by %s; registers and static shared memory are those of the kernel with most\n", ptxas->c_str());
   else
     std::printf("note: not assembled, because there is no ptxas\n"
                 "  help: install the CUDA toolkit or set HJX_PTXAS to see registers; the driver needs none of this\n");

@@ -56,7 +56,8 @@ private:
   void lower(gpu::GPUFuncOp kernel, const BarePointers &pointers) {
     auto b = ImplicitLocOpBuilder::atBlockBegin(kernel.getLoc(), &kernel.front());
     unsigned numArguments = kernel.getNumArguments();
-    placeSharedMemory(b, kernel, pointers);
+    SharedMemory memory = SharedMemory::of(kernel);
+    placeSharedMemory(b, kernel, memory, pointers);
     for (BlockArgument argument : kernel.front().getArguments().take_front(numArguments))
       if (isa<MemRefType>(argument.getType()))
         pointers.lowerArgument(b, argument);
@@ -66,6 +67,8 @@ private:
     auto type = b.getFunctionType(kernel.front().getArgumentTypes(), {});
     auto function = func::FuncOp::create(b, kernel.getName(), type);
     function->setAttr(kThreadsAttr, kernel.getKnownBlockSizeAttr());
+    if (memory.isDynamic())
+      function->setAttr(kDynamicSharedAttr, b.getI64IntegerAttr(memory.dynamicBytes()));
     if (ArrayAttr attributes = kernel.getAllArgAttrs())
       function.setAllArgAttrs(attributes);
     function.getBody().takeBody(kernel.getBody());
@@ -77,9 +80,8 @@ private:
     kernel.erase();
   }
 
-  void placeSharedMemory(ImplicitLocOpBuilder &b, gpu::GPUFuncOp kernel,
+  void placeSharedMemory(ImplicitLocOpBuilder &b, gpu::GPUFuncOp kernel, const SharedMemory &memory,
                          const BarePointers &pointers) {
-    SharedMemory memory = SharedMemory::of(kernel);
     for (auto [index, attribution] : llvm::enumerate(kernel.getWorkgroupAttributions())) {
       Value buffer = attribution;
       auto type = cast<MemRefType>(buffer.getType());

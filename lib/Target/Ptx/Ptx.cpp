@@ -147,9 +147,14 @@ Expected<DeviceCode> hjx::emitPtx(mlir::gpu::GPUModuleOp device, const PtxOption
   if (!machine)
     return machine.takeError();
   DeviceCode code;
-  for (auto kernel : device.getOps<mlir::LLVM::LLVMFuncOp>())
+  SmallString<0> text;
+  raw_svector_ostream stream(text);
+  for (auto kernel : device.getOps<mlir::LLVM::LLVMFuncOp>()) {
     if (kernel->hasAttr(mlir::NVVM::NVVMDialect::getKernelFuncAttrName()))
       code.kernelNames.push_back(kernel.getName().str());
+    if (auto bytes = kernel->getAttrOfType<mlir::IntegerAttr>(kDynamicSharedAttr))
+      stream << "// " << kernel.getName() << ": " << bytes.getInt() << " bytes of dynamic shared memory\n";
+  }
 
   LLVMContext context;
   std::unique_ptr<llvm::Module> module = mlir::translateModuleToLLVMIR(device, context, "device");
@@ -162,8 +167,6 @@ Expected<DeviceCode> hjx::emitPtx(mlir::gpu::GPUModuleOp device, const PtxOption
     module->print(*options.dumpIr, nullptr);
   if (Error error = screen(*module))
     return error;
-  SmallString<0> text;
-  raw_svector_ostream stream(text);
   legacy::PassManager passes;
   if ((*machine)->addPassesToEmitFile(passes, stream, nullptr, CodeGenFileType::AssemblyFile))
     return ptxError("the backend cannot print assembly");

@@ -39,6 +39,10 @@ constexpr llvm::StringLiteral kPtxTriple = "nvptx64-nvidia-cuda";
 /// On a kernel between hjx-lower-device-abi and convert-device-to-nvvm: the shape of its blocks.
 constexpr llvm::StringLiteral kThreadsAttr = "hjx.threads";
 
+/// On a kernel after hjx-lower-device-abi whose blocks have dynamic shared memory: bytes of it. The PTX
+/// says them in a comment, for launches by others.
+constexpr llvm::StringLiteral kDynamicSharedAttr = "hjx.dynamic_shared";
+
 /// On a buffer that is an argument of a kernel: the kernel gets a tensor map of it by value, which
 /// the launch makes of the buffer's sizes and strides, {box = array<i64: ...>, element = <type>}. All
 /// that a kernel may do with it is an unrealized_conversion_cast to !llvm.ptr.

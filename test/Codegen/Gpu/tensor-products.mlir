@@ -1,5 +1,6 @@
 // RUN: hjx-opt %s --hjx-to-gpu-kernel | FileCheck %s
 // RUN: hjx-opt %s --hjx-to-gpu-kernel --hjx-to-gpu-machine | FileCheck %s --check-prefix=MACHINE
+// RUN: hjx-opt %s --hjx-to-gpu-kernel --hjx-to-gpu-machine | FileCheck %s --check-prefix=SAID
 // A product on tensor cores: a ring of three tiles, copied while others are multiplied. The products
 // of f32 of this module do not ask for it.
 
@@ -14,6 +15,7 @@
 // MACHINE: %[[BYTES:.*]] = llvm.mlir.constant(61440 : i32) : i32
 // MACHINE: llvm.call @hjx_rt_launch({{.*}}, %[[BYTES]], %{{.*}}) : (
 // MACHINE: llvm.mlir.global external @hjx_dynamic_shared() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
+// SAID: llvm.func @matmul_bf16_f32_128x128x32_n8_t8_2_mma({{.*}} attributes {{{.*}}hjx.dynamic_shared = 61440 : i64
 func.func @main(%a: tensor<1024x512xbf16>, %b: tensor<2048x512xbf16>, %c: tensor<1024x512xf32>, %d: tensor<2048x512xf32>)
     -> (tensor<1024x2048xf32>, tensor<1024x2048xf32>) {
   %zero = arith.constant 0.0 : f32
