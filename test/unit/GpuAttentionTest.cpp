@@ -269,7 +269,7 @@ TEST_P(GpuAttentionAssemblyTest, HasNoSpills) {
   std::optional<std::string> ptxas = test::assembler();
   if (!ptxas)
     GTEST_SKIP() << "there is no ptxas";
-  for (const char *chip : {"sm_80", "sm_90"}) {
+  for (const char *chip : {"sm_80", "sm_90", "sm_90a"}) {
     std::unique_ptr<GpuProgram> program = compile(textOf(GetParam()), chip);
     ASSERT_TRUE(program);
     EXPECT_THAT(program->ptx(), Not(HasSubstr(".local"))) << "the kernels have local memory";
