@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Matrix products of a GPU, on the simulated device, against sums in double: every type that has
-// kernels of its own, all layouts, ragged and aligned sizes, batches, C += A * B; and what the
-// assembler says of them, where there is one. The device is an sm_80, or what HJX_PTXSIM_ARCH says.
+// kernels of its own, all layouts, ragged and aligned sizes, batches, C += A * B, elementwise ops behind
+// them; and what the assembler says of them, where there is one. The device is an sm_80, or what HJX_PTXSIM_ARCH says.
 #include "lib/Execution/CompiledExecutable.h"
 #include "lib/Execution/GpuExecutable.h"
 #include "lib/Execution/LowerModule.h"
@@ -29,6 +29,10 @@ const bool kEnvironment = setenv("HJX_CUDA_DRIVER", HJX_PTXSIM_LIBRARY, 1) == 0;
 
 enum class Kind { F32, Tf32, Bf16, F16, I8, U8 };
 
+/// What follows the product: nothing, or elementwise ops (endingOf), of a result that is returned, too,
+/// or that nothing else needs.
+enum class Ending { None, Kept, Alone };
+
 struct Case {
   Kind kind;
   int64_t m, n, k;
@@ -36,6 +40,7 @@ struct Case {
   int64_t batch = 0;                                 ///< 0: no such axis
   bool accumulate = false;
   bool isSummed = false; ///< The sum is over the batch, too.
+  Ending ending = Ending::None;
 };
 
 const char *elementOf(Kind kind) {
@@ -45,10 +50,47 @@ bool isInteger(Kind kind) { return kind >= Kind::I8; }
 
 std::string nameOf(const Case &c) {
   const char *names[] = {"f32", "tf32", "bf16", "f16", "i8", "u8"};
-  return llvm::formatv("{0}_{1}x{2}x{3}_{4}{5}{6}{7}", names[static_cast<int>(c.kind)], c.m, c.n,
+  return llvm::formatv("{0}_{1}x{2}x{3}_{4}{5}{6}{7}{8}", names[static_cast<int>(c.kind)], c.m, c.n,
                        c.k, c.lhsTransposed ? "t" : "n", c.rhsTransposed ? "t" : "n",
                        c.batch ? llvm::formatv("_{0}{1}", c.isSummed ? "sum" : "batch", c.batch).str() : "",
-                       c.accumulate ? "_add" : "");
+                       c.accumulate ? "_add" : "", c.ending == Ending::None ? "" : "_ended");
+}
+
+/// The type of z in endingOf.
+const char *roundedOf(Kind kind) { return kind == Kind::Bf16 ? "bf16" : kind == Kind::F16 ? "f16" : "f32"; }
+
+/// z = round(p) + bias of the column, rounded; o = z * scale of the row + r.
+std::string endingOf(const Case &c, const std::string &product) {
+  bool hasBatch = c.batch && !c.isSummed, isNarrow = c.kind == Kind::Bf16 || c.kind == Kind::F16;
+  std::string shape = llvm::formatv("{0}{1}x{2}", hasBatch ? llvm::formatv("{0}x", c.batch).str() : "", c.m, c.n);
+  std::string widen = isNarrow ? "arith.extf" : "arith.bitcast", narrow = isNarrow ? "arith.truncf" : "arith.bitcast";
+  std::string round = c.kind == Kind::I8 || c.kind == Kind::U8 ? "arith.sitofp" : narrow;
+  return llvm::formatv(R"mlir(
+      %ze = tensor.empty() : tensor<{0}x{1}>
+      %z = linalg.generic {{indexing_maps = [affine_map<({2}i, j) -> ({2}i, j)>, affine_map<({2}i, j) -> (j)>,
+             affine_map<({2}i, j) -> ({2}i, j)>], iterator_types = [{3}"parallel", "parallel"]}
+          ins(%p, %bias : {4}, tensor<{5}x{1}>) outs(%ze : tensor<{0}x{1}>) {{
+        ^bb0(%x: {6}, %y0: {1}, %old: {1}):
+          %x1 = {7} %x : {6} to {1}
+          %x2 = {8} %x1 : {1} to f32
+          %y2 = {8} %y0 : {1} to f32
+          %s = arith.addf %x2, %y2 : f32
+          %t = {9} %s : f32 to {1}
+          linalg.yield %t : {1}
+      } -> tensor<{0}x{1}>
+      %oe = tensor.empty() : tensor<{0}xf32>
+      %o = linalg.generic {{indexing_maps = [affine_map<({2}i, j) -> ({2}i, j)>, affine_map<({2}i, j) -> (i)>,
+             affine_map<({2}i, j) -> ({2}i, j)>, affine_map<({2}i, j) -> ({2}i, j)>], iterator_types = [{3}"parallel", "parallel"]}
+          ins(%z, %scale, %r : tensor<{0}x{1}>, tensor<{10}xf32>, tensor<{0}xf32>) outs(%oe : tensor<{0}xf32>) {{
+        ^bb0(%x: {1}, %y: f32, %w: f32, %old: f32):
+          %x2 = {8} %x : {1} to f32
+          %q = arith.mulf %x2, %y : f32
+          %s = arith.addf %q, %w : f32
+          linalg.yield %s : f32
+      } -> tensor<{0}xf32>
+      return {11}%z, %o : {12}tensor<{0}x{1}>, tensor<{0}xf32>)mlir",
+                       shape, roundedOf(c.kind), hasBatch ? "b, " : "", hasBatch ? "\"parallel\", " : "", product, c.n,
+                       isInteger(c.kind) ? "i32" : "f32", round, widen, narrow, c.m, c.ending == Ending::Kept ? "%p, " : "", c.ending == Ending::Kept ? product + ", " : "");
 }
 
 /// C = A * B, or C += A * B, at the stage tensor.
@@ -81,8 +123,16 @@ std::string textOf(const Case &c) {
   }
   std::string attribute =
       c.kind == Kind::Tf32 ? "attributes {hjx.matmul_precision = \"tf32\"}" : "";
+  std::string more, end = "return %p : " + result, results = result;
+  if (c.ending != Ending::None) {
+    std::string wide = llvm::formatv("tensor<{0}{1}x{2}xf32>", c.isSummed ? "" : batch, c.m, c.n);
+    std::string rounded = llvm::formatv("tensor<{0}{1}x{2}x{3}>", c.isSummed ? "" : batch, c.m, c.n, roundedOf(c.kind));
+    more = llvm::formatv(", %bias: tensor<{0}x{1}>, %scale: tensor<{2}xf32>, %r: {3}", c.n, roundedOf(c.kind), c.m, wide);
+    end = endingOf(c, result);
+    results = llvm::formatv("({0}{1}, {2})", c.ending == Ending::Kept ? result + ", " : "", rounded, wide);
+  }
   return llvm::formatv(R"mlir(module {0} {{
-    func.func @main(%a: {1}, %b: {2}, %c: {3}) -> {3} {{
+    func.func @main(%a: {1}, %b: {2}, %c: {3}{16}) -> {17} {{
       {4}
       %p = linalg.generic {{indexing_maps = [affine_map<({5}i, j, k) -> ({5}{6})>,
              affine_map<({5}i, j, k) -> ({5}{7})>, affine_map<({5}i, j, k) -> ({15}i, j)>],
@@ -94,12 +144,22 @@ std::string textOf(const Case &c) {
           %s = arith.add{13} %o, %m : {11}
           linalg.yield %s : {11}
       } -> {3}
-      return %p : {3}
+      {18}
     }
   })mlir",
                        attribute, lhs, rhs, result, init, b, c.lhsTransposed ? "k, i" : "i, k",
                        c.rhsTransposed ? "j, k" : "k, j", !c.batch ? "" : c.isSummed ? "\"reduction\", " : "\"parallel\", ", start,
-                       element, sum, extend, wide ? "i" : "f", suffix, c.isSummed ? "" : b);
+                       element, sum, extend, wide ? "i" : "f", suffix, c.isSummed ? "" : b, more, results, end);
+}
+
+/// `value` as a number of the type that `kind` rounds to.
+llvm::APFloat rounded(Kind kind, llvm::APFloat value) {
+  bool lost;
+  value.convert(kind == Kind::Bf16  ? llvm::APFloat::BFloat()
+                : kind == Kind::F16 ? llvm::APFloat::IEEEhalf()
+                                    : llvm::APFloat::IEEEsingle(),
+                llvm::APFloat::rmNearestTiesToEven, &lost);
+  return value;
 }
 
 /// Random numbers as a program and as a double sees them.
@@ -117,15 +177,11 @@ struct Numbers {
         values.push_back(kind == Kind::I8 ? static_cast<int8_t>(byte) : byte);
         continue;
       }
-      llvm::APFloat number(real(generator));
-      bool lost;
-      number.convert(kind == Kind::Bf16  ? llvm::APFloat::BFloat()
-                     : kind == Kind::F16 ? llvm::APFloat::IEEEhalf()
-                                         : llvm::APFloat::IEEEsingle(),
-                     llvm::APFloat::rmNearestTiesToEven, &lost);
+      llvm::APFloat number = rounded(kind, llvm::APFloat(real(generator)));
       uint64_t bits = number.bitcastToAPInt().getZExtValue();
       const char *begin = reinterpret_cast<const char *>(&bits); // Little-endian.
       bytes.insert(bytes.end(), begin, begin + number.bitcastToAPInt().getBitWidth() / 8);
+      bool lost;
       number.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &lost);
       values.push_back(number.convertToDouble());
     }
@@ -150,16 +206,21 @@ protected:
     return program.ok() ? *std::move(program) : nullptr;
   }
 
-  /// Compares the result with sums in double. `c` may have size 0.
-  void expectProduct(const Case &c) {
-    SCOPED_TRACE(nameOf(c));
+  void run(const Case &c, absl::Span<void *const> arguments, absl::Span<void *const> results) {
     RuntimeDevice *device = *openDevice("cuda");
     std::unique_ptr<GpuProgram> program = compile(c, *chipFor(device->info()));
     ASSERT_TRUE(program) << textOf(c);
     auto loaded = program->load(*device);
     ASSERT_TRUE(loaded.ok()) << loaded.status();
     std::unique_ptr<Executable> executable = makeHostExecutable(*std::move(loaded));
+    absl::Status status = executable->run(arguments, results);
+    ASSERT_TRUE(status.ok()) << status;
+  }
 
+  /// Compares the result with sums in double, and what follows with the same steps, bit by bit. `c` may
+  /// have size 0.
+  void expectProduct(const Case &c) {
+    SCOPED_TRACE(nameOf(c));
     std::mt19937 generator(static_cast<unsigned>(c.m * 31 + c.n * 7 + c.k));
     int64_t batch = std::max<int64_t>(c.batch, 1);
     Numbers lhs(c.kind, batch * c.m * c.k, generator), rhs(c.kind, batch * c.k * c.n, generator);
@@ -176,9 +237,34 @@ protected:
     auto pointer = [&](auto &data) -> void * {
       return data.empty() ? static_cast<void *>(&none) : static_cast<void *>(data.data());
     };
-    absl::Status status = executable->run(
-        {pointer(lhs.bytes), pointer(rhs.bytes), pointer(start)}, {pointer(got)});
-    ASSERT_TRUE(status.ok()) << status;
+    Kind narrow = c.kind == Kind::Bf16 || c.kind == Kind::F16 ? c.kind : Kind::F32;
+    Numbers bias(narrow, c.n, generator), scale(Kind::F32, c.m, generator), residual(Kind::F32, start.size(), generator);
+    std::vector<void *> arguments = {pointer(lhs.bytes), pointer(rhs.bytes), pointer(start)};
+    std::vector<char> z(start.size() * (narrow == Kind::F32 ? 4 : 2)), zAlone(z);
+    std::vector<float> o(start.size()), oAlone(o);
+    if (c.ending == Ending::None) {
+      run(c, arguments, {pointer(got)});
+    } else {
+      arguments.insert(arguments.end(), {pointer(bias.bytes), pointer(scale.bytes), pointer(residual.bytes)});
+      Case other = c;
+      run(c, arguments, {pointer(got), pointer(z), pointer(o)});
+      other.ending = Ending::Alone;
+      run(other, arguments, {pointer(zAlone), pointer(oAlone)});
+      EXPECT_EQ(z, zAlone);
+      EXPECT_EQ(o, oAlone);
+      for (int64_t i = 0; i < static_cast<int64_t>(got.size()) && !HasFailure(); ++i) {
+        llvm::APFloat product(llvm::APFloat::IEEEsingle(), llvm::APInt(32, static_cast<uint32_t>(got[i])));
+        if (isInteger(c.kind))
+          product = llvm::APFloat(static_cast<float>(got[i]));
+        float sum = rounded(Kind::F32, rounded(narrow, product)).convertToFloat() + static_cast<float>(bias.values[i % c.n]);
+        llvm::APFloat expected = rounded(narrow, llvm::APFloat(sum));
+        uint64_t bits = expected.bitcastToAPInt().getZExtValue();
+        size_t bytes = z.size() / start.size();
+        EXPECT_EQ(std::memcmp(&bits, &z[i * bytes], bytes), 0) << "z of element " << i; // Little-endian.
+        float scaled = rounded(Kind::F32, expected).convertToFloat() * static_cast<float>(scale.values[i / c.n % c.m]);
+        EXPECT_EQ(o[i], scaled + static_cast<float>(residual.values[i])) << "o of element " << i;
+      }
+    }
 
     // Rounding of each product's factors, and of each sum.
     double tolerance = c.kind == Kind::Tf32 ? 0x1p-10 : 0;
@@ -244,6 +330,10 @@ TEST_P(GpuProductAssemblyTest, HasNoSpills) {
     std::unique_ptr<GpuProgram> program = compile(GetParam(), chip);
     ASSERT_TRUE(program);
     test::expectNoSpills(*ptxas, program->ptx(), chip);
+    Case ended = GetParam();
+    ended.ending = Ending::Kept;
+    if (!ended.lhsTransposed && ended.rhsTransposed) // The layout does not matter any more.
+      test::expectNoSpills(*ptxas, compile(ended, chip)->ptx(), chip);
   }
 }
 
@@ -284,6 +374,36 @@ TEST_F(GpuProductTest, AnySizesAgreeWithDouble) {
     c.isSummed = c.batch && below(3) == 0;
     expectProduct(c);
   }
+}
+
+/// What follows a product elementwise runs in its kernel, with the same numbers.
+TEST_F(GpuProductTest, EndingsAreTheSameSteps) {
+  std::mt19937 generator(13);
+  auto below = [&](int64_t bound) { return static_cast<int64_t>(generator() % bound); };
+  for (int round = 0; round < 36; ++round) {
+    int64_t most = round % 3 == 0 ? 6 : round % 2 ? 9 : 90; // From 0 on.
+    Case c{static_cast<Kind>(round % 6), below(most), below(most), below(most)};
+    if (round % 2) // What lies in vectors.
+      c.m *= 16, c.n *= 16, c.k *= 16;
+    c.lhsTransposed = below(2);
+    c.rhsTransposed = below(2);
+    c.batch = below(3);
+    c.accumulate = below(2);
+    c.isSummed = c.batch && below(3) == 0;
+    c.ending = Ending::Kept;
+    expectProduct(c);
+  }
+}
+
+TEST_F(GpuProductTest, EndingsRunInTheKernelOfTheProduct) {
+  for (const char *chip : {"sm_80", "sm_90a"})
+    for (Kind kind : {Kind::F32, Kind::Tf32, Kind::Bf16, Kind::F16, Kind::I8, Kind::U8})
+      for (Ending ending : {Ending::Kept, Ending::Alone})
+        for (int64_t m : {64, 67}) {
+          Case c{kind, m, 64, 32, false, true};
+          c.batch = 2, c.ending = ending;
+          EXPECT_EQ(llvm::StringRef(compile(c, chip)->ptx()).count(".entry"), 1u) << nameOf(c);
+        }
 }
 
 /// Whether a type has tensor cores, and where it does not get them.

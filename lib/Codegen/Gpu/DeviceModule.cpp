@@ -34,6 +34,13 @@ gpu::GPUFuncOp DeviceModule::createKernel(Location loc, const Twine &name, TypeR
   return kernel;
 }
 
+gpu::GPUFuncOp DeviceModule::share(StringRef key, llvm::function_ref<gpu::GPUFuncOp()> make) {
+  auto [it, isNew] = shared.try_emplace(key);
+  if (isNew)
+    it->second = make();
+  return it->second;
+}
+
 gpu::GPUFuncOp DeviceModule::takeKernel(func::FuncOp function, ArrayRef<BufferFacts> facts) {
   gpu::GPUFuncOp kernel =
       createKernel(function.getLoc(), function.getName(), function.getArgumentTypes());

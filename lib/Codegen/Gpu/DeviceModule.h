@@ -7,6 +7,8 @@
 #include "lib/Codegen/Gpu/BufferFacts.h"
 #include "lib/Codegen/Gpu/Threads.h"
 
+#include "llvm/ADT/StringMap.h"
+
 namespace hjx {
 
 /// A kernel and the shape in which it is launched.
@@ -32,6 +34,9 @@ public:
   mlir::gpu::GPUFuncOp createKernel(mlir::Location loc, const llvm::Twine &name,
                                     mlir::TypeRange arguments);
 
+  /// The kernel that `make` makes: once for all that has the same `key`.
+  mlir::gpu::GPUFuncOp share(llvm::StringRef key, llvm::function_ref<mlir::gpu::GPUFuncOp()> make);
+
   /// The kernel of that name; null if there is none.
   mlir::gpu::GPUFuncOp lookup(llvm::StringRef name) {
     return symbols.lookup<mlir::gpu::GPUFuncOp>(name);
@@ -44,6 +49,7 @@ private:
   mlir::gpu::GPUModuleOp device;
   std::string chip;
   mlir::SymbolTable symbols;
+  llvm::StringMap<mlir::gpu::GPUFuncOp> shared;
 };
 
 } // namespace hjx

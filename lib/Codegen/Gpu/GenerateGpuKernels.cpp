@@ -25,9 +25,10 @@ LogicalResult KernelGenerator::generate() {
   auto ops = llvm::to_vector(function.getOps<linalg::GenericOp>());
   if (ops.empty())
     return generateStore();
-  if (ops.size() <= 2 && !function->hasAttr(kRowsAttr))
-    if (std::optional<Product> product = Product::match(ops.back()))
-      return generateProduct(ops.back(), *product, /*accumulate=*/ops.size() == 1);
+  if (!function->hasAttr(kRowsAttr))
+    for (unsigned position = 0; position < std::min<size_t>(ops.size(), 2); ++position)
+      if (std::optional<Product> product = Product::match(ops[position]))
+        return generateProduct(ops, position, *product);
   if (ops.size() == 2 && !function->hasAttr(kRowsAttr)) {
     isFromZero = true; // A fill with zeros and a reduction: hjx-outline-reductions makes no others.
     ops.front().erase();

@@ -141,36 +141,43 @@ Launch KernelGenerator::generateJoin(const LoopNest &nest, const ThreadSchedule 
   return launch;
 }
 
-LogicalResult KernelGenerator::generateProduct(linalg::GenericOp op, const Product &product,
-                                               bool accumulate) {
-  std::array<unsigned, 3> operands = {product.lhsOperand, 1 - product.lhsOperand, 2};
-  std::array<int64_t, 3> offsets = {product.lhsOffset, product.rhsOffset, product.resultOffset};
-  std::array<unsigned, 3> positions;
-  std::array<int64_t, 3> alignments;
+LogicalResult KernelGenerator::generateProduct(ArrayRef<GenericOp> ops, unsigned position, const Product &product) {
+  GenericOp op = ops[position];
+  auto isKept = [](Value root) { return isa<BlockArgument>(root); };
+  auto epilogue = ProductEpilogue::match(op, product, /*accumulate=*/position == 0, ops.drop_front(position + 1), isKept);
+  if (!epilogue)
+    return op.emitOpError("expected elementwise ops on the result of a matrix product behind it");
+  struct Matrix {
+    unsigned position; // Of the function's argument.
+    int64_t offset;
+  };
+  SmallVector<Matrix> matrices;
+  SmallVector<int64_t> alignments;
   bool isAlone = true;
-  for (unsigned matrix : {0, 1, 2}) {
-    positions[matrix] = cast<BlockArgument>(op->getOperand(operands[matrix])).getArgNumber();
-    const BufferFacts &fact = facts[positions[matrix]];
-    int64_t bytes =
-        getElementTypeOrSelf(op->getOperand(operands[matrix]).getType()).getIntOrFloatBitWidth() /
-        8;
-    alignments[matrix] = std::gcd(fact.alignment, offsets[matrix] * bytes);
-    isAlone &= fact.isAlone;
-  }
-  ProductLaunch launch = ProductLaunch::choose(product, accumulate, alignments, isAlone, precision,
+  auto add = [&](Value buffer, int64_t offset) {
+    unsigned position = cast<BlockArgument>(buffer).getArgNumber();
+    int64_t bytes = getElementTypeOrSelf(buffer.getType()).getIntOrFloatBitWidth() / 8;
+    matrices.push_back({position, offset});
+    alignments.push_back(std::gcd(facts[position].alignment, offset * bytes));
+    isAlone &= facts[position].isAlone;
+  };
+  add(op->getOperand(product.lhsOperand), product.lhsOffset);
+  add(op->getOperand(1 - product.lhsOperand), product.rhsOffset);
+  for (const EpilogueBuffer &buffer : epilogue->buffers)
+    add(buffer.buffer, buffer.offset);
+  ProductLaunch launch = ProductLaunch::choose(product, *epilogue, alignments, isAlone, precision,
                                                device.hasWarpGroups());
-  kernel = device.lookup(launch.config.name());
-  if (!kernel)
-    kernel = emitProductKernel(device, function.getLoc(), launch.config);
+  kernel = device.share(launch.config.key(),
+                        [&] { return emitProductKernel(device, function.getLoc(), launch.config); });
   for (func::CallOp call : calls) {
     ImplicitLocOpBuilder b(call.getLoc(), call);
     SmallVector<Value> arguments;
-    for (unsigned matrix : {0, 1, 2}) {
-      Value buffer = call.getOperand(positions[matrix]);
-      Type type = kernel.getArgumentTypes()[matrix];
-      bool byMap = matrix < 2 && launch.config.tile.unit == ProductUnit::WarpGroup;
-      arguments.push_back(byMap ? factorFrom(b, buffer, offsets[matrix], launch.factors[matrix], type)
-                                : matrixFrom(b, buffer, offsets[matrix], type));
+    for (auto [index, matrix] : llvm::enumerate(matrices)) {
+      Value buffer = call.getOperand(matrix.position);
+      Type type = kernel.getArgumentTypes()[index];
+      bool byMap = index < 2 && launch.config.tile.unit == ProductUnit::WarpGroup;
+      arguments.push_back(byMap ? factorFrom(b, buffer, matrix.offset, launch.factors[index], type)
+                                : matrixFrom(b, buffer, matrix.offset, type));
     }
     for (int64_t argument : launch.arguments)
       arguments.push_back(arith::ConstantIndexOp::create(b, argument));

@@ -44,7 +44,8 @@ private:
   /// The second kernel of a split reduction: takes the partial results, then what the first takes.
   Launch generateJoin(const LoopNest &nest, const ThreadSchedule &schedule, int64_t numSplits,
                       llvm::ArrayRef<MemRefType> partialTypes);
-  LogicalResult generateProduct(GenericOp op, const Product &product, bool accumulate);
+  /// A product at `position`, behind the fill with zeros if there is one, and the ops of its epilogue.
+  LogicalResult generateProduct(llvm::ArrayRef<GenericOp> ops, unsigned position, const Product &product);
 
   // Attention (GenerateAttention.cpp).
   LogicalResult generateAttention();

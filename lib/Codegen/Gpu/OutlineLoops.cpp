@@ -12,6 +12,7 @@
 #include "lib/Codegen/Structured/RowLoops.h"
 #include "lib/Codegen/Structured/SharedFunctions.h"
 #include "lib/Codegen/Gpu/Passes.h"
+#include "lib/Codegen/Gpu/ProductEpilogue.h"
 
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/SetVector.h"
@@ -143,13 +144,8 @@ struct OutlineLoops : impl::OutlineLoopsBase<OutlineLoops> {
         if (Product::match(op))
           products.push_back(op);
       });
-      for (linalg::GenericOp op : products) {
-        SmallVector<Operation *> ops;
-        if (linalg::GenericOp fill = zeroFillBefore(op, op.getDpsInits()[0]))
-          ops.push_back(fill);
-        ops.push_back(op);
-        outliner.outline(ops, "matmul");
-      }
+      for (linalg::GenericOp op : products)
+        outliner.outline(groupProduct(op, *Product::match(op)), "matmul");
     }
   }
 };

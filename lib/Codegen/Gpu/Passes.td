@@ -41,7 +41,9 @@ def OutlineLoops : Pass<"hjx-outline-loops", "mlir::ModuleOp"> {
   let summary = "Make products, loops of one op and single stores calls of kernels";
   let description = [{
     A matrix product (Product.h) becomes a function, with the fill with zeros before it
-    if there is one: the same as for hjx-outline-kernels, but before ops are grouped.
+    if there is one and the elementwise ops on its result that can be brought behind it
+    (ProductEpilogue.h). A buffer that nothing else needs is made in the function: its
+    elements will be registers.
 
     The loops of a scatter or a running sum read and write elements: on a GPU they are
     one kernel. The lowering marks such loops with `hjx.nest`; those whose rounds touch

@@ -8,26 +8,18 @@
 using namespace mlir;
 using namespace hjx;
 
-/// `elementType`, or a vector of as many as `value` has.
-static Type likeType(Value value, Type elementType) {
-  auto vector = dyn_cast<VectorType>(value.getType());
-  return vector ? Type(vector.clone(elementType)) : elementType;
-}
-
 ProductFrame::ProductFrame(gpu::GPUFuncOp kernel, const ProductKernelConfig &config)
     : config(config), tile(config.tile), kernel(kernel),
       k(kernel, /*numBlocks=*/0, config.tile.blockSize()), b(k.b) {
-  m = argument(3), n = argument(4), sum = argument(5);
-  Value tilesM = argument(6), tilesN = argument(7);
+  m = size(0), n = size(1), sum = size(2);
+  Value tilesM = size(3), tilesN = size(4);
   Value one = index(1);
-  auto stride = [&](unsigned position, bool isUnit) { return isUnit ? one : argument(position); };
+  auto stride = [&](unsigned position, bool isUnit) { return isUnit ? one : size(position); };
   bool lhsUnit = config.lhsLanes > 1, rhsUnit = config.rhsLanes > 1;
-  lhs = {argument(0), stride(8, lhsUnit && !config.lhsAlongSum),
-         stride(9, lhsUnit && config.lhsAlongSum), m};
-  rhs = {argument(1), stride(11, rhsUnit && !config.rhsAlongSum),
-         stride(10, rhsUnit && config.rhsAlongSum), n};
-  resultRow = argument(12);
-  resultCol = stride(13, config.resultLanes > 1);
+  lhs = {argument(0), stride(5, lhsUnit && !config.lhsAlongSum),
+         stride(6, lhsUnit && config.lhsAlongSum), m};
+  rhs = {argument(1), stride(8, rhsUnit && !config.rhsAlongSum),
+         stride(7, rhsUnit && config.rhsAlongSum), n};
 
   Value number = k.block();
   Value tileM = takeDigit(number, tilesM), tileN = takeDigit(number, tilesN);
@@ -37,16 +29,27 @@ ProductFrame::ProductFrame(gpu::GPUFuncOp kernel, const ProductKernelConfig &con
   rhs.firstSide = firstCol;
   lhs.first = mul(firstRow, lhs.sideStride);
   rhs.first = mul(firstCol, rhs.sideStride);
-  resultFirst = add(mul(firstRow, resultRow), mul(firstCol, resultCol));
-  unsigned position = kFirstBatchArgument;
-  for (unsigned loop = 0; loop < config.numBatchLoops; ++loop, position += 4) {
-    Value digit = loop + 1 == config.numBatchLoops ? number : takeDigit(number, argument(position));
+  for (unsigned loop = 0; loop < config.numBatchLoops; ++loop) {
+    Value digit = loop + 1 == config.numBatchLoops ? number : takeDigit(number, batchArgument(loop, 0));
     batchDigits.push_back(digit);
-    lhs.first = add(lhs.first, mul(digit, argument(position + 1)));
-    rhs.first = add(rhs.first, mul(digit, argument(position + 2)));
-    resultFirst = add(resultFirst, mul(digit, argument(position + 3)));
+    lhs.first = add(lhs.first, mul(digit, batchArgument(loop, 1)));
+    rhs.first = add(rhs.first, mul(digit, batchArgument(loop, 2)));
   }
-  firstSumArgument = position;
+  unsigned position = 9 + 3 * (config.numBatchLoops + config.numSumLoops);
+  for (auto [index, config] : llvm::enumerate(config.elements)) {
+    Elements &buffer = elements.emplace_back();
+    buffer.buffer = argument(2 + index);
+    buffer.row = config.alongRows ? size(position) : Value();
+    buffer.col = config.alongColumns ? stride(position + 1, config.isVector) : Value();
+    buffer.first = this->index(0);
+    if (buffer.row)
+      buffer.first = mul(firstRow, buffer.row);
+    if (buffer.col)
+      buffer.first = add(buffer.first, mul(firstCol, buffer.col));
+    position += 2;
+    for (Value digit : batchDigits)
+      buffer.first = add(buffer.first, mul(digit, size(position++)));
+  }
 
   lhs.tileSide = tile.m, lhs.lanes = config.lhsLanes;
   rhs.tileSide = tile.n, rhs.lanes = config.rhsLanes;
@@ -68,31 +71,16 @@ SmallVector<Value> ProductFrame::emitSum(Values accumulators,
                                          llvm::function_ref<Values(Values)> tiles, unsigned depth) {
   if (depth == config.numSumLoops)
     return tiles(accumulators);
-  unsigned position = firstSumArgument + 3 * depth;
-  auto loop = scf::ForOp::create(b, index(0), argument(position), index(1), accumulators);
+  auto loop = scf::ForOp::create(b, index(0), sumArgument(depth, 0), index(1), accumulators);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value outerLhs = lhs.first, outerRhs = rhs.first;
-  lhs.first = add(lhs.first, mul(loop.getInductionVar(), argument(position + 1)));
-  rhs.first = add(rhs.first, mul(loop.getInductionVar(), argument(position + 2)));
+  lhs.first = add(lhs.first, mul(loop.getInductionVar(), sumArgument(depth, 1)));
+  rhs.first = add(rhs.first, mul(loop.getInductionVar(), sumArgument(depth, 2)));
   scf::YieldOp::create(b, emitSum(Values(loop.getRegionIterArgs()), tiles, depth + 1));
   lhs.first = outerLhs;
   rhs.first = outerRhs;
   return Values(loop.getResults());
-}
-
-Value ProductFrame::converted(Value sums) {
-  if (config.accumulatorType == config.resultType)
-    return sums;
-  return arith::TruncFOp::create(b, likeType(sums, config.resultType), sums);
-}
-
-Value ProductFrame::total(Value elements, Value sums) {
-  if (config.accumulatorType != config.resultType)
-    elements = arith::ExtFOp::create(b, likeType(elements, config.accumulatorType), elements);
-  if (isa<FloatType>(config.accumulatorType))
-    return arith::AddFOp::create(b, elements, sums);
-  return arith::AddIOp::create(b, elements, sums);
 }
 
 Value ProductFrame::addressOf(Value buffer, unsigned space) {
@@ -109,7 +97,7 @@ Value ProductFrame::addressOf(Value buffer, unsigned space) {
 }
 
 /// Of an mma's 16x8 sums a lane has two neighbours in row lane / 4, and two 8 rows further on.
-void ProductFrame::writeFragments(ArrayRef<Value> sums, Value warpRow, Value warpCol, int64_t numM) {
+void ProductFrame::finishFragments(ArrayRef<Value> sums, Value warpRow, Value warpCol, int64_t numM) {
   int64_t numN = static_cast<int64_t>(sums.size()) / (4 * numM);
   Value lane = remainder(k.blockTeam().thread, kWarpSize);
   Value laneRow = add(warpRow, quotient(lane, 4));
@@ -117,33 +105,75 @@ void ProductFrame::writeFragments(ArrayRef<Value> sums, Value warpRow, Value war
   for (int64_t mma = 0; mma < numM; ++mma)
     for (int64_t half : {0, 1}) {
       Value row = add(laneRow, index(mma * 16 + half * 8));
-      Value isRow = config.raggedM ? lessThan(add(firstRow, row), m) : Value();
       for (int64_t column = 0; column < numN; ++column)
-        writePair(sums.slice(4 * (mma * numN + column) + 2 * half, 2), row,
-                  add(laneCol, index(column * 8)), isRow);
+        finish(sums.slice(4 * (mma * numN + column) + 2 * half, 2), row, add(laneCol, index(column * 8)));
     }
 }
 
-void ProductFrame::writePair(ArrayRef<Value> pair, Value row, Value column, Value isRow) {
-  Value result = argument(2);
-  int64_t bytes = config.resultType.getIntOrFloatBitWidth() / 8;
-  for (int64_t lane = 0; lane < 2; lane += config.resultLanes) {
-    Value place = add(column, index(lane));
+void ProductFrame::finish(ArrayRef<Value> sums, Value row, Value column) {
+  Value isRow = config.raggedM ? lessThan(add(firstRow, row), m) : Value();
+  Values rowFirst; // Outside of all conditions, so that what ends the same row shares them.
+  for (const Elements &buffer : elements)
+    rowFirst.push_back(buffer.row ? add(buffer.first, mul(row, buffer.row)) : buffer.first);
+  for (size_t lane = 0; lane < sums.size(); lane += config.resultLanes) {
+    Value place = add(column, index(static_cast<int64_t>(lane)));
     Value isColumn = config.raggedN ? lessThan(add(firstCol, place), n) : Value();
-    k.when(both(isRow, isColumn), [&] {
-      Value at = add(resultFirst, add(mul(row, resultRow), mul(place, resultCol)));
-      Values values(pair.slice(lane, config.resultLanes));
-      VectorType type = vectorOf(config.resultType, config.resultLanes);
-      llvm::MaybeAlign align(config.resultLanes * bytes);
-      if (config.accumulate) {
-        Value old = vector::LoadOp::create(b, type, result, at, /*nontemporal=*/false, align);
-        for (auto [index, value] : llvm::enumerate(values))
-          value = total(vector::ExtractOp::create(b, old, ArrayRef<int64_t>(index)), value);
-      }
-      for (Value &value : values)
-        value = converted(value);
-      Value stored = vector::FromElementsOp::create(b, type, values);
-      vector::StoreOp::create(b, stored, result, at, /*nontemporal=*/false, align);
-    });
+    k.when(both(isRow, isColumn), [&] { finishGroup(sums.slice(lane, config.resultLanes), rowFirst, place); });
+  }
+}
+
+/// All of the group in the matrix: what is read, the body for each, what is written.
+void ProductFrame::finishGroup(ArrayRef<Value> sums, ArrayRef<Value> rowFirst, Value column) {
+  auto lanes = static_cast<int64_t>(sums.size());
+  SmallVector<Values> inputs(lanes), results;
+  for (auto [input, sum] : llvm::zip(inputs, sums))
+    input.push_back(sum);
+  Values places; // Of the first of the group, per buffer.
+  auto laneOf = [&](unsigned buffer, int64_t lane) {
+    return add(places[buffer], mul(index(lane), elements[buffer].col));
+  };
+  auto vectorIn = [&](const ProductElements &config) {
+    return std::pair(vectorOf(config.type, lanes),
+                     llvm::MaybeAlign(lanes * config.type.getIntOrFloatBitWidth() / 8));
+  };
+  for (auto [index, config] : llvm::enumerate(config.elements)) {
+    Value stride = elements[index].col;
+    Value place = places.emplace_back(stride ? add(rowFirst[index], mul(column, stride)) : rowFirst[index]);
+    if (!config.isRead)
+      continue;
+    Value buffer = elements[index].buffer, loaded;
+    auto [vector, alignment] = vectorIn(config);
+    if (config.isVector)
+      loaded = vector::LoadOp::create(b, vector, buffer, place, /*nontemporal=*/false, alignment);
+    else if (!config.alongColumns)
+      loaded = memref::LoadOp::create(b, buffer, place);
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      inputs[lane].push_back(config.isVector       ? vector::ExtractOp::create(b, loaded, ArrayRef<int64_t>{lane}).getResult()
+                             : config.alongColumns ? memref::LoadOp::create(b, buffer, laneOf(index, lane)).getResult()
+                                                   : loaded);
+  }
+  Block &body = config.epilogue.front();
+  for (ArrayRef<Value> input : inputs) {
+    IRMapping values;
+    values.map(body.getArguments(), input);
+    for (Operation &op : body.without_terminator())
+      b.clone(op, values);
+    results.push_back(llvm::map_to_vector(body.getTerminator()->getOperands(), [&](Value value) { return values.lookup(value); }));
+  }
+  unsigned result = 0;
+  for (auto [index, config] : llvm::enumerate(config.elements)) {
+    if (!config.isWritten)
+      continue;
+    Values elementsOf = llvm::map_to_vector(results, [&](const Values &ofLane) { return ofLane[result]; });
+    ++result;
+    Value buffer = elements[index].buffer;
+    if (config.isVector) {
+      auto [vector, alignment] = vectorIn(config);
+      vector::StoreOp::create(b, vector::FromElementsOp::create(b, vector, elementsOf), buffer, places[index],
+                              /*nontemporal=*/false, alignment);
+      continue;
+    }
+    for (auto [lane, value] : llvm::enumerate(elementsOf))
+      memref::StoreOp::create(b, value, buffer, laneOf(index, static_cast<int64_t>(lane)));
   }
 }

@@ -32,6 +32,11 @@ protected:
   Values emitSum(Values accumulators, llvm::function_ref<Values(Values)> tiles, unsigned depth = 0);
 
   Value argument(unsigned index) { return kernel.getArgument(index); }
+  /// What a loop has: 0 its size, 1 and 2 its stride in A and B.
+  Value batchArgument(unsigned loop, unsigned which) { return size(9 + 3 * loop + which); }
+  Value sumArgument(unsigned loop, unsigned which) {
+    return size(9 + 3 * (config.numBatchLoops + loop) + which);
+  }
   Value index(int64_t value) { return k.index(value); }
   Value add(Value x, Value y) { return mlir::arith::AddIOp::create(b, x, y); }
   Value mul(Value x, Value y) { return mlir::arith::MulIOp::create(b, x, y); }
@@ -64,13 +69,12 @@ protected:
   /// Where the first element of `buffer` is, in the address space of that number.
   Value addressOf(Value buffer, unsigned space);
 
-  /// Writes a warp's part of C, which begins at a row and a column of the block's tile: sums as mma and
+  /// Ends neighbouring sums of a row: the epilogue runs, and its results are written. Row and column are
+  /// those of the block's tile.
+  void finish(llvm::ArrayRef<Value> sums, Value row, Value column);
+  /// Ends a warp's part of C, which begins at a row and a column of the block's tile: sums as mma and
   /// wgmma leave them, 16 rows after 16 rows, 8 columns after 8.
-  void writeFragments(llvm::ArrayRef<Value> sums, Value warpRow, Value warpCol, int64_t numM);
-
-  /// A sum, or a vector of them, as elements of C; and added to elements of C, in the sums' type.
-  Value converted(Value sums);
-  Value total(Value elements, Value sums);
+  void finishFragments(llvm::ArrayRef<Value> sums, Value warpRow, Value warpCol, int64_t numM);
 
   const ProductKernelConfig &config;
   const ProductTile &tile;
@@ -79,15 +83,20 @@ protected:
   mlir::ImplicitLocOpBuilder &b;
   ProductFactor lhs, rhs;
   Value m, n, sum;
-  Value firstRow, firstCol;                ///< Of the block's tile of C.
-  Value resultRow, resultCol, resultFirst; ///< Strides of C, and where the tile begins.
-  Values batchDigits;                      ///< Which one of the batch it is, along each axis.
-  /// Where the arguments of batch loops begin, four each, and those of sum loops, three each.
-  static constexpr unsigned kFirstBatchArgument = 14;
-  unsigned firstSumArgument = 0;
+  Value firstRow, firstCol; ///< Of the block's tile of C.
+  Values batchDigits;       ///< Which one of the batch it is, along each axis.
 
 private:
-  void writePair(llvm::ArrayRef<Value> pair, Value row, Value column, Value isRow);
+  /// The arguments after the buffers.
+  Value size(unsigned index) { return argument(2 + config.elements.size() + index); }
+  void finishGroup(llvm::ArrayRef<Value> sums, llvm::ArrayRef<Value> rowFirst, Value column);
+
+  /// A buffer of the epilogue as a block sees it.
+  struct Elements {
+    Value buffer, row, col; ///< Strides; null where the elements do not differ.
+    Value first;            ///< Where the tile begins.
+  };
+  llvm::SmallVector<Elements> elements;
 };
 
 } // namespace hjx

@@ -36,7 +36,7 @@ private:
   Values load(const ProductFactor &factor, Value step, Value isStep);
   void store(const SharedFactor &to, ArrayRef<Value> loaded, Value half);
   Values multiply(Value half, ValueRange accumulators);
-  void writeBack(ArrayRef<Value> accumulators);
+  void finishAll(ArrayRef<Value> accumulators);
   Value extend(Value value);
 
   SharedFactor sharedLhs{lhs}, sharedRhs{rhs};
@@ -58,7 +58,7 @@ ProductEmitter::ProductEmitter(gpu::GPUFuncOp kernel, const ProductKernelConfig 
 void ProductEmitter::emit() {
   Values accumulators(tile.partM * tile.partN / kGroup,
                       zero(vectorOf(config.accumulatorType, kGroup)));
-  writeBack(emitSum(accumulators, [&](Values sums) { return emitTiles(sums); }));
+  finishAll(emitSum(accumulators, [&](Values sums) { return emitTiles(sums); }));
 }
 
 /// The loop along k. Tile t is multiplied from one half of shared memory while tile t + 1 is
@@ -200,35 +200,15 @@ SmallVector<Value> ProductEmitter::multiply(Value half, ValueRange accumulators)
   return sums;
 }
 
-void ProductEmitter::writeBack(ArrayRef<Value> accumulators) {
+void ProductEmitter::finishAll(ArrayRef<Value> accumulators) {
   int64_t groupsM = tile.partM / kGroup, groupsN = tile.partN / kGroup;
   for (int64_t row = 0; row < tile.partM; ++row) {
     Value inTile = add(threadRow, index(row / kGroup * (tile.m / groupsM) + row % kGroup));
-    Value isRow = config.raggedM ? lessThan(add(firstRow, inTile), m) : Value();
-    Value rowFirst = add(resultFirst, mul(inTile, resultRow));
     for (int64_t g = 0; g < groupsN; ++g) {
-      Value value = accumulators[row * groupsN + g];
-      for (int64_t lane = 0; lane < kGroup; lane += config.resultLanes) {
-        Value column = add(threadCol, index(g * (tile.n / groupsN) + lane));
-        Value isColumn = config.raggedN ? lessThan(add(firstCol, column), n) : Value();
-        k.when(both(isRow, isColumn), [&] {
-          Value at = add(rowFirst, mul(column, resultCol));
-          Value result = argument(2);
-          if (config.resultLanes == 1) {
-            Value element = vector::ExtractOp::create(b, value, ArrayRef<int64_t>{lane});
-            if (config.accumulate)
-              element = total(memref::LoadOp::create(b, result, at), element);
-            memref::StoreOp::create(b, converted(element), result, at);
-            return;
-          }
-          auto type = cast<VectorType>(vectorOf(config.resultType, kGroup));
-          llvm::MaybeAlign align(kGroup * config.resultType.getIntOrFloatBitWidth() / 8);
-          Value sums = value;
-          if (config.accumulate)
-            sums = total(vector::LoadOp::create(b, type, result, at, false, align), value);
-          vector::StoreOp::create(b, converted(sums), result, at, false, align);
-        });
-      }
+      Values sums;
+      for (int64_t lane = 0; lane < kGroup; ++lane)
+        sums.push_back(vector::ExtractOp::create(b, accumulators[row * groupsN + g], ArrayRef<int64_t>{lane}));
+      finish(sums, inTile, add(threadCol, index(g * (tile.n / groupsN))));
     }
   }
 }
@@ -261,17 +241,21 @@ gpu::GPUFuncOp hjx::emitProductKernel(DeviceModule &device, Location loc,
     factor = MemRefType::get(sizes, config.operandType,
                              StridedLayoutAttr::get(context, ShapedType::kDynamic, strides));
   }
-  SmallVector<Type> types = {factor, factor, matrix(config.resultType)};
-  types.append(11 + 4 * config.numBatchLoops + 3 * config.numSumLoops, b.getIndexType());
+  SmallVector<Type> types = {factor, factor};
+  for (const ProductElements &elements : config.elements)
+    types.push_back(matrix(elements.type));
+  unsigned numBuffers = types.size();
+  types.append(9 + 3 * (config.numBatchLoops + config.numSumLoops) + config.elements.size() * (2 + config.numBatchLoops),
+               b.getIndexType());
   gpu::GPUFuncOp kernel = device.createKernel(loc, config.name(), types);
-  for (unsigned matrix : {0, 1, 2}) {
+  for (unsigned matrix = 0; matrix < numBuffers; ++matrix) {
     if (byMaps && matrix < 2) {
       kernel.setArgAttr(matrix, kTensorMapAttr, tensorMapOf(config, matrix, b));
       continue;
     }
     if (config.isAlone)
       kernel.setArgAttr(matrix, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
-    if (matrix < 2)
+    if (matrix < 2 || !config.elements[matrix - 2].isWritten)
       kernel.setArgAttr(matrix, LLVM::LLVMDialect::getReadonlyAttrName(), b.getUnitAttr());
   }
   switch (config.tile.unit) {

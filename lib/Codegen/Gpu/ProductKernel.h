@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Matrix products on a GPU: C = A * B or C += A * B, generated once per configuration and launched
-// for every shape and stride.
+// Matrix products on a GPU: C = f(A * B), where f is a body of scalars (ProductEpilogue.h), generated
+// once per configuration and launched for every shape and stride.
 //
 // How it works (idea: Volkov & Demmel 2008; the shape is that of CUTLASS's SIMT kernels):
 //
@@ -23,8 +23,8 @@
 // tiles is in ProductFrame.h.
 #pragma once
 
-#include "lib/Codegen/Structured/Product.h"
 #include "lib/Codegen/Gpu/DeviceModule.h"
+#include "lib/Codegen/Gpu/ProductEpilogue.h"
 
 namespace hjx {
 
@@ -52,22 +52,33 @@ struct ProductTile {
   }
 };
 
+/// A buffer of the epilogue, as far as it changes the code.
+struct ProductElements {
+  mlir::Type type;
+  bool isRead, isWritten;
+  bool alongRows, alongColumns; ///< Whether its elements differ along the rows or columns of C.
+  bool isVector;                ///< Those of a group lie together.
+};
+
 struct ProductKernelConfig {
-  mlir::Type operandType, accumulatorType, resultType;
+  mlir::Type operandType, accumulatorType;
   bool unsignedOperands = false; ///< Integers extend with zeros.
   ProductTile tile;
   /// Whether neighbouring elements along k are neighbours in memory; else those along m or n are,
   /// or are the closest.
   bool lhsAlongSum = false, rhsAlongSum = false;
-  /// Elements per load of A and B and per store of C, as contiguity and alignment allow.
+  /// Elements per load of A and B and per group of C, as contiguity and alignment allow.
   int64_t lhsLanes = 1, rhsLanes = 1, resultLanes = 1;
   bool raggedM = true, raggedN = true, raggedK = true; ///< The tile does not divide the size.
-  bool accumulate = false;                             ///< C += A * B
-  bool isAlone = true;                                 ///< C overlaps neither A nor B.
+  bool isAlone = true; ///< What is written overlaps nothing else.
   unsigned numBatchLoops = 0; ///< Axes of C that are in neither m nor n.
   unsigned numSumLoops = 0;   ///< Summed axes beside k.
+  llvm::SmallVector<ProductElements> elements;
+  mutable mlir::func::FuncOp epilogue; ///< Mutable: accessors of ops are not const.
 
   std::string name() const;
+  /// What tells it from every other configuration.
+  std::string key() const;
   /// Axes of the tensor map of a factor.
   unsigned mapRank() const { return 2 + numBatchLoops + numSumLoops; }
 };
@@ -77,25 +88,27 @@ struct FactorAxes {
   llvm::SmallVector<int64_t> sizes, strides;
 };
 
-/// A product as a launch: the configuration, and the kernel's arguments after A, B and C.
+/// A product as a launch: the configuration, and the kernel's arguments after its buffers.
 struct ProductLaunch {
   ProductKernelConfig config;
   int64_t numBlocks = 1;
   llvm::SmallVector<int64_t> arguments;
   FactorAxes factors[2]; ///< A and B, where the unit is WarpGroup.
 
-  /// The choice for `product`; `alignments` are the bytes to which A, B and C are aligned.
-  static ProductLaunch choose(const Product &product, bool accumulate,
-                              std::array<int64_t, 3> alignments, bool isAlone,
+  /// The choice for `product`; `alignments` are the bytes to which A, B and the buffers of the epilogue
+  /// are aligned.
+  static ProductLaunch choose(const Product &product, const ProductEpilogue &epilogue,
+                              llvm::ArrayRef<int64_t> alignments, bool isAlone,
                               MatmulPrecision precision, bool hasWarpGroups);
 };
 
 /// Returns the kernel of `config`, of either kind:
-///   (A, B, C: memref<?xT, strided<[1], offset: ?>>,
+///   (A, B, the buffers of the epilogue: memref<?xT, strided<[1], offset: ?>>,
 ///    m, n, k, tiles along m, tiles along n,
-///    A's strides along m and k, B's along k and n, C's along m and n,
-///    per batch loop its size and its stride in A, B and C,
-///    per sum loop its size and its stride in A and B: index)
+///    A's strides along m and k, B's along k and n,
+///    per batch loop its size and its stride in A and B,
+///    per sum loop its size and its stride in A and B,
+///    per buffer of the epilogue its strides along m, n and each batch loop: index)
 /// For warp groups A and B are tensor maps (kTensorMapAttr), of rank 2 and an axis for each loop; what
 /// such a loop gives instead of a stride is 1, or 0 if the factor does not have the axis.
 mlir::gpu::GPUFuncOp emitProductKernel(DeviceModule &device, mlir::Location loc,

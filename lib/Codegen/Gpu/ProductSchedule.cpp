@@ -3,6 +3,7 @@
 // Which kernel for which product: tiles, widths of loads, arguments. See ProductKernel.h.
 #include "lib/Codegen/Gpu/TensorProductKernel.h"
 #include "lib/Codegen/Gpu/WarpgroupProductKernel.h"
+#include "lib/Codegen/Structured/SharedFunctions.h"
 
 #include <numeric>
 
@@ -51,8 +52,6 @@ std::string ProductKernelConfig::name() const {
   os << "matmul_" << (unsignedOperands ? "u" : "") << typeName(operandType);
   if (accumulatorType != operandType)
     os << "_" << typeName(accumulatorType);
-  if (resultType != accumulatorType)
-    os << "_" << typeName(resultType);
   os << "_" << tile.m << "x" << tile.n << "x" << tile.k << (lhsAlongSum ? "_n" : "_t") << lhsLanes
      << (rhsAlongSum ? "_t" : "_n") << rhsLanes << "_" << resultLanes;
   if (raggedM || raggedN || raggedK)
@@ -64,7 +63,19 @@ std::string ProductKernelConfig::name() const {
   if (tile.onTensorCores())
     os << (tile.unit == ProductUnit::Warp ? "_mma" : "_wgmma")
        << (operandType.isF32() ? "_tf32" : "");
-  return name + (accumulate ? "_add" : "") + (isAlone ? "" : "_overlap");
+  if (std::string does = SharedFunctions::summary(epilogue.front()); !does.empty())
+    os << "_" << does;
+  return name + (isAlone ? "" : "_overlap");
+}
+
+std::string ProductKernelConfig::key() const {
+  std::string key = name();
+  llvm::raw_string_ostream os(key);
+  for (const ProductElements &buffer : elements)
+    os << " " << buffer.type << buffer.isRead << buffer.isWritten << buffer.alongRows << buffer.alongColumns
+       << buffer.isVector;
+  epilogue.print(os, OpPrintingFlags().useLocalScope());
+  return key;
 }
 
 namespace {
@@ -131,47 +142,32 @@ static std::optional<FactorAxes> mapAxes(Axis fast, Axis slow, ArrayRef<Axis> ou
   return isPossible ? std::optional(axes) : std::nullopt;
 }
 
-ProductLaunch ProductLaunch::choose(const Product &product, bool accumulate,
-                                    std::array<int64_t, 3> alignments, bool isAlone,
+ProductLaunch ProductLaunch::choose(const Product &product, const ProductEpilogue &epilogue,
+                                    ArrayRef<int64_t> alignments, bool isAlone,
                                     MatmulPrecision precision, bool hasWarpGroups) {
   const ProductSizes &sizes = product.sizes;
   ProductLaunch launch;
   ProductKernelConfig &config = launch.config;
   config.operandType = product.types.operandType;
   config.accumulatorType = product.types.accumulatorType;
-  config.resultType = product.types.resultType;
   config.unsignedOperands = product.types.unsignedOperands;
-  config.accumulate = accumulate;
+  config.epilogue = *epilogue.body;
   config.isAlone = isAlone;
 
-  struct BatchLoop {
-    int64_t size, lhs, rhs, result;
-  };
-  SmallVector<BatchLoop> batches;
+  using BatchLoop = Product::BatchLoop;
+  SmallVector<BatchLoop> batches = product.batchLoops();
   SmallVector<Product::OuterLoop> sums;
-  auto addBatch = [&](BatchLoop loop) {
-    if (loop.size != 1)
-      batches.push_back(loop);
-  };
-  addBatch({sizes.batch1, product.lhs.batch1, product.rhs.batch1, product.result.batch1});
-  addBatch({sizes.batch0, product.lhs.batch0, product.rhs.batch0, product.result.batch0});
-  for (const Product::OuterLoop &loop : product.outer) {
-    if (loop.isSum)
-      sums.push_back(loop);
-    else
-      addBatch({loop.size, loop.lhsStride, loop.rhsStride, loop.resultStride});
-  }
+  llvm::copy_if(product.outer, std::back_inserter(sums), [](const Product::OuterLoop &loop) { return loop.isSum; });
   config.numBatchLoops = batches.size();
   config.numSumLoops = sums.size();
   int64_t numBatches = 1;
   for (const BatchLoop &loop : batches)
     numBatches *= loop.size;
 
-  SmallVector<int64_t> lhsOthers, rhsOthers, resultOthers;
+  SmallVector<int64_t> lhsOthers, rhsOthers;
   for (const BatchLoop &loop : batches) {
     lhsOthers.push_back(loop.lhs);
     rhsOthers.push_back(loop.rhs);
-    resultOthers.push_back(loop.result);
   }
   for (const Product::OuterLoop &loop : sums) {
     lhsOthers.push_back(loop.lhsStride);
@@ -243,24 +239,32 @@ ProductLaunch ProductLaunch::choose(const Product &product, bool accumulate,
   // Copies onto tensor cores look where k ends, always.
   config.raggedK = !tile.onTensorCores() && sizes.k % tile.k != 0;
 
-  int64_t resultLanes = tile.onTensorCores() ? 2 : 4;
-  int64_t resultBytes = config.resultType.getIntOrFloatBitWidth() / 8;
-  Width result = chooseWidth({product.result.col, product.result.row}, {sizes.n, sizes.m},
-                             resultOthers, resultBytes, alignments[2],
-                             resultLanes);
-  config.resultLanes = result.alongFirst && result.lanes == resultLanes ? resultLanes : 1;
+  int64_t resultLanes = tile.onTensorCores() ? 2 : 4; // Neighbours that a thread has.
+  for (auto [buffer, alignment] : llvm::zip(epilogue.buffers, alignments.drop_front(2))) {
+    Type type = getElementTypeOrSelf(buffer.buffer.getType());
+    Width width = chooseWidth({buffer.col, buffer.row}, {sizes.n, sizes.m}, buffer.batches,
+                              type.getIntOrFloatBitWidth() / 8, alignment, resultLanes);
+    bool isVector = width.alongFirst && width.lanes == resultLanes;
+    config.elements.push_back({type, buffer.isRead, buffer.isWritten, buffer.row != 0, buffer.col != 0, isVector});
+    if (isVector)
+      config.resultLanes = resultLanes;
+  }
 
   int64_t tilesM = llvm::divideCeilSigned(sizes.m, tile.m);
   int64_t tilesN = llvm::divideCeilSigned(sizes.n, tile.n);
   launch.numBlocks = tilesM * tilesN * numBatches;
   launch.arguments = {sizes.m,         sizes.n,         sizes.k,         tilesM,
                       tilesN,          product.lhs.row, product.lhs.col, product.rhs.row,
-                      product.rhs.col, product.result.row, product.result.col};
+                      product.rhs.col};
   // A tensor map has the strides; its coordinates count.
   auto step = [&](int64_t stride) -> int64_t { return byMaps ? stride != 0 : stride; };
   for (const BatchLoop &loop : batches)
-    launch.arguments.append({loop.size, step(loop.lhs), step(loop.rhs), loop.result});
+    launch.arguments.append({loop.size, step(loop.lhs), step(loop.rhs)});
   for (const Product::OuterLoop &loop : sums)
     launch.arguments.append({loop.size, step(loop.lhsStride), step(loop.rhsStride)});
+  for (const EpilogueBuffer &buffer : epilogue.buffers) {
+    launch.arguments.append({buffer.row, buffer.col});
+    llvm::append_range(launch.arguments, buffer.batches);
+  }
   return launch;
 }

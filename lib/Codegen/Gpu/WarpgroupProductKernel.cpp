@@ -137,7 +137,7 @@ void WarpgroupProductEmitter::emit() {
     for (int64_t i = 0; i < numSums(); ++i)
       elements.push_back(LLVM::ExtractValueOp::create(b, sums, ArrayRef<int64_t>{i}));
     Value row = add(mul(group, index(kGroupRows)), mul(quotient(threadOfGroup, kWarpSize), index(16)));
-    writeFragments(elements, row, index(0), /*numM=*/1);
+    finishFragments(elements, row, index(0), /*numM=*/1);
   }
   eraseWithBuffers({}, kernel.front()); // What this kind does not use of the frame.
 }
@@ -168,7 +168,7 @@ Value WarpgroupProductEmitter::forTiles(
     Value carried, llvm::function_ref<Value(Value, Position, Value)> body) {
   Value numTiles = numSteps();
   for (unsigned loop = 0; loop < config.numSumLoops; ++loop)
-    numTiles = mul(numTiles, argument(firstSumArgument + 3 * loop));
+    numTiles = mul(numTiles, sumArgument(loop, 0));
   Values start = {index(0), constant(0)};
   if (carried)
     start.push_back(carried);
@@ -205,7 +205,7 @@ void WarpgroupProductEmitter::produce() {
     for (unsigned loop = 0; loop < config.numSumLoops; ++loop)
       digits.push_back(loop + 1 == config.numSumLoops
                            ? number
-                           : takeDigit(number, argument(firstSumArgument + 3 * loop)));
+                           : takeDigit(number, sumArgument(loop, 0)));
     for (const Ring &ring : rings)
       copy(ring, step, digits, at);
     return Value();
@@ -218,9 +218,9 @@ void WarpgroupProductEmitter::copy(const Ring &ring, Value step, ArrayRef<Value>
   const ProductFactor &factor = ring.factor;
   Values outer; // The fastest first.
   for (auto [loop, digit] : llvm::enumerate(batchDigits))
-    outer.push_back(toI32(mul(digit, argument(kFirstBatchArgument + 4 * loop + 1 + ring.argument))));
+    outer.push_back(toI32(mul(digit, batchArgument(loop, 1 + ring.argument))));
   for (auto [loop, digit] : llvm::enumerate(sumDigits))
-    outer.push_back(toI32(mul(digit, argument(firstSumArgument + 3 * loop + 1 + ring.argument))));
+    outer.push_back(toI32(mul(digit, sumArgument(loop, 1 + ring.argument))));
   auto pointer = LLVM::LLVMPointerType::get(b.getContext());
   Value map =
       UnrealizedConversionCastOp::create(b, pointer, argument(ring.argument)).getResult(0);

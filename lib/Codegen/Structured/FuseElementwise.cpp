@@ -6,7 +6,8 @@
 //   1. One consumer: fuse.
 //   2. Several consumers: each gets a copy if the op is cheap (no exp, tanh, division
 //      or the like) and reads at most one tensor of its own size, so that a copy
-//      neither costs arithmetic that counts nor reads more memory than its result.
+//      neither costs arithmetic that counts nor reads more memory than its result. But not if it is
+//      all that a matrix product's result is for, and the target's kernels of products run it.
 //   3. Never repeat an expensive op because the consumer broadcasts its result.
 //   4. A matrix product takes in transpositions, which are strides to it, and, if the target's
 //      kernels do that, whole numbers in bytes becoming floats (Packing): quantized weights are
@@ -74,7 +75,7 @@ int64_t numIterations(linalg::GenericOp op) {
 }
 
 struct Fusion {
-  bool unpackInProducts;
+  bool unpackInProducts, endProducts;
 
   bool fits(linalg::GenericOp producer, linalg::GenericOp consumer, OpOperand *operand) const;
   bool shouldFuse(OpOperand *operand) const;
@@ -119,12 +120,20 @@ bool isCheapToRepeat(linalg::GenericOp op) {
   return fullSize <= 1 && !gathers;
 }
 
+/// Whether `op` alone needs the result of a matrix product.
+bool endsProduct(linalg::GenericOp op) {
+  return llvm::any_of(op.getDpsInputs(), [](Value input) {
+    auto producer = input.getDefiningOp<linalg::GenericOp>();
+    return producer && producer->hasOneUse() && linalg::isaContractionOpInterface(producer);
+  });
+}
+
 void Fusion::repeatCheapProducers(func::FuncOp func) const {
   SmallVector<linalg::GenericOp> ops;
   func.walk([&](linalg::GenericOp op) { ops.push_back(op); });
   // Consumers first: a copy may need a copy of its own producer.
   for (linalg::GenericOp op : llvm::reverse(ops)) {
-    if (op.getNumReductionLoops() > 0 || !isCheapToRepeat(op))
+    if (op.getNumReductionLoops() > 0 || !isCheapToRepeat(op) || (endProducts && endsProduct(op)))
       continue;
     SmallVector<OpOperand *> uses;
     for (OpOperand &use : op->getUses()) {
@@ -148,7 +157,7 @@ struct FuseElementwise : impl::FuseElementwiseBase<FuseElementwise> {
   using FuseElementwiseBase::FuseElementwiseBase;
 
   void runOnOperation() override {
-    Fusion fusion{unpackInProducts};
+    Fusion fusion{unpackInProducts, endProducts};
     fusion.repeatCheapProducers(getOperation());
     RewritePatternSet patterns(&getContext());
     linalg::populateElementwiseOpsFusionPatterns(patterns, [&](OpOperand *operand) { return fusion.shouldFuse(operand); });

@@ -10,6 +10,7 @@
 // nearby suggest (softmax: one row per maximum), or all axes of the first op's
 // result but the last; the choice that joins most ops wins.
 #include "lib/Codegen/Structured/BodyEmitter.h"
+#include "lib/Codegen/Structured/BufferEffects.h"
 #include "lib/Codegen/Structured/Passes.h"
 #include "lib/Codegen/Structured/RowLoops.h"
 #include "lib/Codegen/Structured/VectorSchedule.h"
@@ -30,71 +31,10 @@ constexpr unsigned kMaxMembers = 24, kMaxBodyOps = 480;
 constexpr int64_t kMinRowSize = 16;   // Below, a row is too short to vectorise.
 constexpr double kTinyNs = 20'000;    // Below, there is nothing worth running in parallel.
 
-/// What an op between the members of a group may do to memory.
-struct Effects {
-  llvm::SmallDenseSet<Value> reads, writes; // Root buffers.
-  bool unknown = false;
-
-  void addRead(Value buffer) { add(reads, buffer); }
-  void addWrite(Value buffer) { add(writes, buffer); }
-  void addAll(const Effects &other) {
-    reads.insert(other.reads.begin(), other.reads.end());
-    writes.insert(other.writes.begin(), other.writes.end());
-    unknown |= other.unknown;
-  }
-  bool conflictsWith(const Effects &other) const {
-    auto meet = [](const auto &a, const auto &b) {
-      return llvm::any_of(a, [&](Value value) { return b.contains(value); });
-    };
-    return unknown || other.unknown || meet(reads, other.writes) || meet(writes, other.reads) ||
-           meet(writes, other.writes);
-  }
-
-private:
-  void add(llvm::SmallDenseSet<Value> &set, Value buffer) {
-    Value root = rootBuffer(buffer);
-    if (!overlapsNoOther(root))
-      unknown = true;
-    set.insert(root);
-  }
-};
-
-Effects effectsOf(Operation *root) {
-  Effects effects;
-  root->walk([&](Operation *op) {
-    if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
-      for (OpOperand *input : generic.getDpsInputOperands())
-        if (isa<MemRefType>(input->get().getType()))
-          effects.addRead(input->get());
-      for (Value output : generic.getDpsInits()) {
-        effects.addRead(output);
-        effects.addWrite(output);
-      }
-    } else if (auto load = dyn_cast<memref::LoadOp>(op)) {
-      effects.addRead(load.getMemRef());
-    } else if (auto store = dyn_cast<memref::StoreOp>(op)) {
-      effects.addWrite(store.getMemRef());
-    } else if (auto call = dyn_cast<func::CallOp>(op)) {
-      auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
-      for (OpOperand &operand : call->getOpOperands()) {
-        if (!isa<MemRefType>(operand.get().getType()))
-          continue;
-        effects.addRead(operand.get());
-        if (!callee.getArgAttr(operand.getOperandNumber(), kReadOnlyAttr))
-          effects.addWrite(operand.get());
-      }
-    } else if (!isMemoryEffectFree(op) && !op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() &&
-               !isa<memref::AllocOp, linalg::YieldOp>(op)) {
-      effects.unknown = true;
-    }
-  });
-  return effects;
-}
-
 /// An op that may be a member of a group.
 struct Candidate {
   LoopNest nest; // Collapsed; no row loops yet.
-  Effects effects;
+  BufferEffects effects;
   llvm::SmallDenseSet<Value> gathered; // Root buffers read at addresses that depend on data.
   llvm::SmallDenseSet<Value> large;    // Root buffers read that are worth reading together.
   bool reducesRows = false;
@@ -109,7 +49,7 @@ std::optional<Candidate> candidateFor(linalg::GenericOp op, int64_t minSharedEle
   Candidate candidate;
   candidate.nest = std::move(*nest);
   candidate.nest.collapseAll();
-  candidate.effects = effectsOf(op);
+  candidate.effects = BufferEffects::of(op);
   candidate.reducesRows = VectorSchedule::choose(candidate.nest).vectorIsReduction(candidate.nest);
   candidate.ns = estimatedIterationNs(candidate.nest);
   for (const Loop &loop : candidate.nest.loops) {
@@ -251,7 +191,7 @@ private:
     Group group(numRows);
     if (!group.tryAdd(candidates.find(first)->second))
       return group;
-    Effects between;
+    BufferEffects between;
     llvm::MapVector<Value, const Candidate *> inits; // Skipped fills, by the buffer they fill.
     unsigned steps = 0;
     for (Operation *op = first->getNextNode(); op && steps < kWindow;
@@ -269,7 +209,7 @@ private:
         init = &it->second;
         continue;
       }
-      Effects effects = effectsOf(op);
+      BufferEffects effects = BufferEffects::of(op);
       for (auto &[root, init] : llvm::make_early_inc_range(inits))
         if (effects.reads.contains(root) || effects.writes.contains(root))
           between.addAll(init->effects);
@@ -290,7 +230,7 @@ private:
   /// Adds the op, and before it the fills that were skipped and that it builds on.
   static bool tryAddWithInits(Group &group, const Candidate &candidate,
                               llvm::MapVector<Value, const Candidate *> &inits,
-                              const Effects &between) {
+                              const BufferEffects &between) {
     SmallVector<Value> needed;
     for (Value root : candidate.effects.reads)
       if (inits.contains(root))

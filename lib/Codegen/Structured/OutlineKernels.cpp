@@ -24,20 +24,9 @@ namespace {
 // cache.
 constexpr int64_t kMaxOwnRowBytes = 16 * 1024;
 
-/// What the kernel of `op` computes, in a few words: "mul_add_exp".
 std::string kernelName(MutableArrayRef<linalg::GenericOp> ops) {
   linalg::GenericOp op = ops.back();
-  std::string name;
-  for (Operation &nested : op.getBody()->without_terminator()) {
-    if (isa<arith::ConstantOp, linalg::IndexOp>(nested))
-      continue;
-    StringRef opName = nested.getName().stripDialect();
-    if (name.size() + opName.size() > 40) {
-      name += "_etc";
-      break;
-    }
-    name += (name.empty() ? "" : "_") + opName.str();
-  }
+  std::string name = SharedFunctions::summary(*op.getBody());
   if (name.empty())
     name = op.getNumDpsInputs() == 0 || !isa<MemRefType>(op.getOperand(0).getType()) ? "fill"
                                                                                      : "copy";

@@ -26,7 +26,9 @@ def FuseElementwise : Pass<"hjx-fuse-elementwise", "mlir::func::FuncOp"> {
     consumer, everything else is computed once.
   }];
   let options = [Option<"unpackInProducts", "unpack-in-products", "bool", "false",
-                        "matrix products read bytes of whole numbers as floats">];
+                        "matrix products read bytes of whole numbers as floats">,
+                 Option<"endProducts", "end-products", "bool", "false",
+                        "the kernels of matrix products run the elementwise ops behind them">];
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
 }
 

@@ -176,6 +176,16 @@ std::optional<Product> Product::match(linalg::GenericOp op, bool allowPacked) {
   return product;
 }
 
+SmallVector<Product::BatchLoop> Product::batchLoops() const {
+  SmallVector<BatchLoop> loops = {{sizes.batch1, lhs.batch1, rhs.batch1, result.batch1},
+                                  {sizes.batch0, lhs.batch0, rhs.batch0, result.batch0}};
+  for (const OuterLoop &loop : outer)
+    if (!loop.isSum)
+      loops.push_back({loop.size, loop.lhsStride, loop.rhsStride, loop.resultStride});
+  llvm::erase_if(loops, [](const BatchLoop &loop) { return loop.size == 1; });
+  return loops;
+}
+
 Value hjx::packedByte(Value value, Packing &packing) {
   auto toFloat = value.getDefiningOp<arith::SIToFPOp>();
   if (!toFloat || !toFloat->hasOneUse() || !toFloat.getIn().getType().isInteger(8) || !toFloat.getType().isF32())

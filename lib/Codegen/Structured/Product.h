@@ -33,6 +33,12 @@ struct Product {
     bool isSum;
   };
   llvm::SmallVector<OuterLoop> outer;
+  /// An axis of C beside its rows and columns.
+  struct BatchLoop {
+    int64_t size, lhs, rhs, result;
+  };
+  /// Those of size 1 left out, the fastest first.
+  llvm::SmallVector<BatchLoop> batchLoops() const;
   int64_t lhsOffset = 0, rhsOffset = 0, resultOffset = 0; // In elements.
 
   /// Returns how `op`, on buffers, is a product; nullopt if it is not, or is one that loops do as

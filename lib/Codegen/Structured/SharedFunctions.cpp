@@ -48,3 +48,16 @@ void SharedFunctions::call(ImplicitLocOpBuilder &b, func::FuncOp callee, ValueRa
       operand = memref::CastOp::create(b, type, operand);
   func::CallOp::create(b, callee, operands);
 }
+
+std::string SharedFunctions::summary(Block &body) {
+  std::string summary;
+  for (Operation &op : body.without_terminator()) {
+    if (isa<arith::ConstantOp, linalg::IndexOp>(op))
+      continue;
+    StringRef name = op.getName().stripDialect();
+    if (summary.size() + name.size() > 40)
+      return summary + "_etc";
+    summary += (summary.empty() ? "" : "_") + name.str();
+  }
+  return summary;
+}

@@ -26,6 +26,9 @@ public:
   static void call(mlir::ImplicitLocOpBuilder &b, mlir::func::FuncOp callee,
                    mlir::ValueRange arguments);
 
+  /// What a body of scalars computes, in a few words: "mul_add_exp".
+  static std::string summary(mlir::Block &body);
+
 private:
   mlir::SymbolTable symbols;
   llvm::StringMap<mlir::func::FuncOp> functions;

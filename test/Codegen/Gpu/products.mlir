@@ -11,7 +11,7 @@
 // CHECK: gpu.launch_func @device::@matmul_f32_128x128x8_n4_n4_4 blocks in (%c256{{.*}} threads in (%c256
 // CHECK-SAME: args(%{{.*}} : memref<?xf32, strided<[1], offset: ?>>
 // Nothing can be said about ragged, unaligned rows: single elements, and C += A * B.
-// CHECK: gpu.launch_func @device::@matmul_f32_32x32x16_n1_t1_1_raggedmnk_add blocks in (%c4{{.*}} threads in (%c64
+// CHECK: gpu.launch_func @device::@matmul_f32_32x32x16_n1_t1_1_raggedmnk_addf blocks in (%c4{{.*}} threads in (%c64
 func.func @main(%a: tensor<2048x512xf32>, %b: tensor<512x2048xf32>,
                 %c: tensor<33x17xf32>, %d: tensor<45x17xf32>, %e: tensor<33x45xf32> {hjx.alias = 1 : i64})
     -> (tensor<2048x2048xf32>, tensor<33x45xf32>) {
@@ -46,6 +46,6 @@ func.func @main(%a: tensor<2048x512xf32>, %b: tensor<512x2048xf32>,
 // CHECK: gpu.barrier
 // CHECK: vector.store
 
-// CHECK-LABEL: gpu.func @matmul_f32_32x32x16_n1_t1_1_raggedmnk_add(
+// CHECK-LABEL: gpu.func @matmul_f32_32x32x16_n1_t1_1_raggedmnk_addf(
 // CHECK: arith.select
 // CHECK: memref.load

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/Codegen/Structured/BufferEffects.h"
+
+#include "lib/Codegen/Structured/Passes.h"
+#include "lib/Codegen/Structured/RowLoops.h"
+
+using namespace mlir;
+using namespace hjx;
+
+BufferEffects BufferEffects::of(Operation *root) {
+  BufferEffects effects;
+  root->walk([&](Operation *op) {
+    if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
+      for (OpOperand *input : generic.getDpsInputOperands())
+        if (isa<MemRefType>(input->get().getType()))
+          effects.addRead(input->get());
+      for (Value output : generic.getDpsInits()) {
+        effects.addRead(output);
+        effects.addWrite(output);
+      }
+    } else if (auto load = dyn_cast<memref::LoadOp>(op)) {
+      effects.addRead(load.getMemRef());
+    } else if (auto store = dyn_cast<memref::StoreOp>(op)) {
+      effects.addWrite(store.getMemRef());
+    } else if (auto call = dyn_cast<func::CallOp>(op)) {
+      auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
+      for (OpOperand &operand : call->getOpOperands()) {
+        if (!isa<MemRefType>(operand.get().getType()))
+          continue;
+        effects.addRead(operand.get());
+        if (!callee.getArgAttr(operand.getOperandNumber(), kReadOnlyAttr))
+          effects.addWrite(operand.get());
+      }
+    } else if (!isMemoryEffectFree(op) && !op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() &&
+               !isa<memref::AllocOp, linalg::YieldOp>(op)) {
+      effects.unknown = true;
+    }
+  });
+  return effects;
+}
+
+void BufferEffects::addAll(const BufferEffects &other) {
+  reads.insert(other.reads.begin(), other.reads.end());
+  writes.insert(other.writes.begin(), other.writes.end());
+  unknown |= other.unknown;
+}
+
+bool BufferEffects::conflictsWith(const BufferEffects &other) const {
+  auto meet = [](const auto &a, const auto &b) {
+    return llvm::any_of(a, [&](Value value) { return b.contains(value); });
+  };
+  return unknown || other.unknown || meet(reads, other.writes) || meet(writes, other.reads) ||
+         meet(writes, other.writes);
+}
+
+void BufferEffects::add(llvm::SmallDenseSet<Value> &set, Value buffer) {
+  Value root = rootBuffer(buffer);
+  if (!overlapsNoOther(root))
+    unknown = true;
+  set.insert(root);
+}
