@@ -124,7 +124,7 @@ struct SimBackend {
     if (table.end() > 0 || configure(wantedCapability, wantedDevices) != 0) {
       if (wantedCapability != capability)
         return absl::FailedPreconditionError(absl::StrCat(
-            "device sim:sm_", wantedCapability, ": expected sm_", capability, ", which the simulated devices of this "
+            "sim:sm_", wantedCapability, ": expected sm_", capability, ", which the simulated devices of this "
             "process are, got sm_", wantedCapability, "\n  help: use one simulated architecture a process"));
       return absl::FailedPreconditionError(
           absl::StrCat("sim: expected ", numDevices, " devices, of which one is open, got ", wantedDevices,
@@ -207,7 +207,10 @@ std::vector<DeviceInfo> listDevices() {
   return devices;
 }
 
-RuntimeDevice &cpuDevice() { return **cpu().open(0); }
+RuntimeDevice &cpuDevice() {
+  static RuntimeDevice &device = **cpu().open(0);
+  return device;
+}
 
 absl::StatusOr<RuntimeDevice *> openDevice(const std::string &name) {
   std::string backendName = name.substr(0, name.find(':'));
@@ -218,8 +221,8 @@ absl::StatusOr<RuntimeDevice *> openDevice(const std::string &name) {
     unsigned capability = 0;
     while (!rest.empty() && absl::ascii_isalpha(static_cast<unsigned char>(rest.back())))
       rest.remove_suffix(1); // sm_90a is what devices of capability 9.0 run
-    if (!absl::SimpleAtoi(rest, &capability))
-      return noSuchDevice(name, describeBackend("sim").devices, "an architecture is spelled sim:sm_80");
+    if (!absl::SimpleAtoi(rest, &capability) || capability < 80)
+      return noSuchDevice(name, describeBackend("sim").devices, "an architecture is spelled sim:sm_80, which is the first one");
     HJX_RETURN_IF_ERROR(sim().setCapability(capability));
     return sim().open(0);
   }

@@ -72,6 +72,8 @@ hjx::Backend hjx::defaultBackend() {
   return value;
 }
 
+std::string hjx::defaultDeviceName() { return std::string(valueOf("HJX_DEVICE").empty() ? "cpu" : valueOf("HJX_DEVICE")); }
+
 bool hjx::explainRetraces() {
   absl::string_view value = valueOf("HJX_EXPLAIN_RETRACES");
   return !value.empty() && value != "0";

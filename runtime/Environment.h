@@ -8,6 +8,7 @@
 // | HJX_CACHE_DIR        | machine code of GPU programs, or none          | hjx in XDG_CACHE_HOME |
 // | HJX_CUDA_DRIVER      | the library with CUDA's driver API             | libcuda.so.1          |
 // | HJX_CUDA_GRAPHS      | 0: kernels are launched one by one             | 1                     |
+// | HJX_DEVICE           | where programs run if nothing else is said     | cpu                   |
 // | HJX_EXPLAIN_RETRACES | 1: jit says why it compiles a function again   | 0                     |
 // | HJX_MEMORY_LIMIT     | bytes of a cpu or simulated device: 512MiB, 8G | what there is         |
 // | HJX_NUM_CPU_DEVICES  | devices that the processor is: cpu:0, cpu:1 .. | 1                     |
@@ -40,6 +41,9 @@ enum class Backend {
 
 /// HJX_BACKEND. Says so on standard error, once, when it is set to something else.
 Backend defaultBackend();
+
+/// HJX_DEVICE: a name for openDevice, which knows whether there is such a device.
+std::string defaultDeviceName();
 
 /// HJX_EXPLAIN_RETRACES: set, and not to 0.
 bool explainRetraces();

@@ -10,7 +10,7 @@
 // Concept. An array lies in the memory of one device, and it is committed to it or not:
 // device_put with a device says that the user insists. A computation runs where its
 // committed arguments are; without any, on the device of the innermost default_device
-// scope, else on the first device of the default backend. Its results lie there, and are
+// scope, else on the one that HJX_DEVICE names, else on the processor. Its results lie there, and are
 // committed if an argument was. Arguments without commitment follow silently, but each
 // such move is counted (Device::transfers), and a transfer_guard names or forbids it.
 // Arguments that are committed to different devices are an error.
@@ -121,8 +121,11 @@ HJX_API std::vector<Device> devices(const std::string &backend, Where where = Wh
 /// Errors: hjx::Error with the names there are, or why the backend is not there.
 HJX_API Device device(const std::string &name, Where where = Where::current());
 
-/// The backend whose first device computes where nothing else is said.
-HJX_API std::string default_backend();
+/// The backend of the device that computes where nothing else is said: "cpu", however many GPUs there
+/// are, unless HJX_DEVICE in the environment of the process names another device.
+///
+/// Errors: hjx::Error if that one is not there; nothing stands in for it.
+HJX_API std::string default_backend(Where where = Where::current());
 
 /// Sets how many devices "cpu" or "sim" has, before they are used: to try programs of several.
 ///
@@ -140,9 +143,10 @@ struct PutOptions {
 
 /// Returns the tree with its arrays on `device`, committed to it.
 ///
-/// Inside of grad, vmap and the other transforms the array stays where the program runs, so that
-/// its cotangent comes back to the device of the argument.
-/// Errors: hjx::Error inside of jit, whose programs run on one device; if there is no memory.
+/// Inside of a recorded function (jit, grad, vmap, ..) it says where the program of that function
+/// runs: a program has one device.
+/// Errors: hjx::Error if there is no memory; inside of a recorded function, if an argument is
+///         committed to another device, or another device is asked for.
 /// Cost:   one copy of each array that is elsewhere; none for one that is there.
 template <typename T>
 T device_put(const T &tree, const Device &device, PutOptions options = {}, Where where = Where::current()) {
@@ -198,7 +202,11 @@ HJX_API Array from_memory(std::span<const std::byte> bytes, std::shared_ptr<cons
 ///
 ///   hjx::default_device on("sim");          // a name, or a Device
 ///
-/// It is no part of what selects a jit program: a function is traced once for all devices.
+/// It is no part of what selects a jit program: a function is traced once for all devices. Other
+/// threads do not see it; HJX_DEVICE is for all of them.
+///
+/// Errors: hjx::Error if there is no such device; inside of a recorded function, whose program has
+///         one device.
 class HJX_API default_device {
 public:
   explicit default_device(const Device &device, Where where = Where::current());
@@ -207,9 +215,10 @@ public:
   ~default_device();
   default_device(const default_device &) = delete;
   default_device &operator=(const default_device &) = delete;
+  static void *operator new(size_t) = delete; ///< scopes end in reverse order, on their thread
 
   /// Where this thread computes now.
-  static Device current();
+  static Device current(Where where = Where::current());
 
 private:
   RuntimeDevice *outer;
@@ -233,6 +242,7 @@ public:
   ~transfer_guard();
   transfer_guard(const transfer_guard &) = delete;
   transfer_guard &operator=(const transfer_guard &) = delete;
+  static void *operator new(size_t) = delete;
 
 private:
   struct Impl;

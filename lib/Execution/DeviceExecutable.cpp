@@ -124,6 +124,8 @@ static std::string describeLargest(const MemoryPlan &plan, size_t count) {
 }
 
 absl::StatusOr<DeviceBuffer> DeviceExecutable::takeArena(absl::string_view remedy) const {
+  if (interface.plan.sizeBytes == 0) // Small programs: two locks are a tenth of a call.
+    return where.allocate(0);
   {
     absl::MutexLock lock(&mutex);
     if (!idleArenas.empty()) {
@@ -149,6 +151,8 @@ absl::Status DeviceExecutable::reserve(absl::string_view remedy) const {
 }
 
 void DeviceExecutable::returnArena(DeviceBuffer arena) const {
+  if (arena.sizeBytes() == 0)
+    return;
   absl::MutexLock lock(&mutex);
   idleArenas.push_back(std::move(arena));
 }

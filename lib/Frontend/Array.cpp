@@ -162,7 +162,7 @@ Storage detail::allocate(const Aval &aval, RuntimeDevice &device, Where where) {
 }
 
 Storage detail::allocateOnHost(const Aval &aval, Where where) {
-  RuntimeDevice &device = defaultDevice();
+  RuntimeDevice &device = defaultDevice({"array", where});
   return allocate(aval, device.kind() == DeviceKind::Cpu ? device : cpuDevice(), where);
 }
 
@@ -362,13 +362,13 @@ void Array::read(const char *op, void *to, DType type, Where where) const {
   Storage storage = hostStorageOf(*this, op, where);
   if (count == 0) // No elements, and maybe no memory.
     return;
-  if (impl.dtype == type) {
+  if (impl.dtype == type && type != DType::bool_) { // Bools of files may be any byte.
     std::memcpy(data, storage->data(), storage->sizeBytes());
     return;
   }
   for (int64_t i = 0; i < count; ++i) {
     Literal value = readElement(storage->as<std::byte>(), impl.dtype, i);
-    if (type == DType::bool_ || !writeElement(data, type, i, value))
+    if ((type == DType::bool_ && impl.dtype != type) || !writeElement(data, type, i, value))
       failToRead(value);
   }
 }
@@ -386,5 +386,7 @@ Array::operator bool() const {
   if (array.shape.size() != 1 || array.dtype != DType::bool_)
     fail(where, "bool", "expected a bool scalar as a condition, got the " + describe(*this) + " made here",
          array.shape.size() == 1 ? "compare it: x != 0" : "reduce it with hjx::all or hjx::any");
-  return item<bool>(where);
+  bool value = false;
+  read("bool of the array made here", &value, DType::bool_, where);
+  return value;
 }

@@ -259,7 +259,7 @@ static void runForward(LinearMap &map, LinearUse use, const ArrayList &primals, 
   std::vector<bool> mask = haveTangents(map.primalAvals);
   SmallVector<bool> active(mask.begin(), mask.end());
   active.resize(inputs.size(), false);
-  Place place = choosePlace({inputs, session.placedLike}, call);
+  Place place = choosePlace({inputs, session.placedLike}, call, session.demand);
   auto split = findOrSplit(programText(session.module(), /*hasLocations=*/true), active, use);
   if (!split.ok())
     failToCompile(call, split.status());

@@ -29,11 +29,9 @@ struct hjx::detail::DeviceEntry {
   RuntimeDevice &open(const Call &call) const {
     if (RuntimeDevice *device = opened)
       return *device;
-    absl::StatusOr<RuntimeDevice *> device = openDevice(info.name);
-    if (!device.ok())
-      failWith(device.status(), call);
-    opened = *device;
-    return **device;
+    RuntimeDevice &device = openNamed(info.name, call);
+    opened = &device;
+    return device;
   }
 
   static Device of(const DeviceInfo &info) {
@@ -127,14 +125,9 @@ std::vector<Device> hjx::devices(const std::string &name, Where where) {
   call.fail("expected a backend, one of " + names + ", got '" + name + "'", "name a backend, not a device; hjx::device takes both");
 }
 
-Device hjx::device(const std::string &name, Where where) {
-  absl::StatusOr<RuntimeDevice *> device = openDevice(name);
-  if (!device.ok())
-    failWith(device.status(), {"device", where});
-  return DeviceEntry::of(**device);
-}
+Device hjx::device(const std::string &name, Where where) { return DeviceEntry::of(openNamed(name, {"device", where})); }
 
-std::string hjx::default_backend() { return cpuDevice().info().backend(); }
+std::string hjx::default_backend(Where where) { return processDevice({"default_backend", where}).info().backend(); }
 
 void hjx::set_num_devices(const std::string &backend, int count, Where where) {
   if (absl::Status status = setNumDevices(backend, count); !status.ok())
@@ -182,12 +175,6 @@ Array hjx::from_memory(std::span<const std::byte> bytes, std::shared_ptr<const v
   return makeConcrete({type, shape}, std::make_shared<Memory>(std::move(borrowed), std::move(owner)), where, /*isCommitted=*/true);
 }
 
-/// True where the program being recorded is one that jit or an export compiles.
-static bool isInJit() {
-  Frame *frame = Frame::current();
-  return frame && frame->session.constants != Constants::Lift && frame->session.constants != Constants::LiftAll;
-}
-
 /// Something of a leaf lies in the memory of the host and may be moved from there.
 static bool waitsOnHost(const Array &leaf) {
   const ArrayImpl &impl = *Access::get(leaf);
@@ -204,14 +191,14 @@ Array detail::devicePutFlat(const Array &leaf, const Device *device, bool donate
   if (impl.isRef)
     call.fail("expected values, got the ref " + describe(leaf) + ", which stays where it was made", "make one there: hjx::new_ref of a value that was put there");
   RuntimeDevice *target = device ? &DeviceEntry::open(*device, call) : nullptr;
-  if (impl.value) {
-    if (target && isInJit())
-      call.fail("expected a program of one device, got a move to " + target->name() + " inside of it",
-                "put the arguments there before the call: the program runs where they are committed");
+  if (target && Frame::current())
+    demandDevice(Frame::current()->session, *target, call);
+  if (impl.value && donate)
+    call.fail("expected a concrete array to donate, got the traced " + describe(leaf), "donate arguments of jit: {.donate = {0}}");
+  if (impl.value) // It is where its program runs.
     return leaf;
-  }
   if (!target) {
-    RuntimeDevice &there = defaultDevice();
+    RuntimeDevice &there = defaultDevice(call);
     return waitsOnHost(leaf) && there.kind() != DeviceKind::Cpu ? moveTo(leaf, {&there, false}, call, TransferKind::Explicit) : leaf;
   }
   Array moved = moveTo(leaf, {target, true}, call, TransferKind::Explicit);
@@ -233,11 +220,19 @@ Array detail::deviceGetFlat(const Array &leaf, Where where) {
 // Scopes
 //===----------------------------------------------------------------------===//
 
+static RuntimeDevice *enterScope(RuntimeDevice &device, const Call &call) {
+  if (Frame::current())
+    call.fail("expected a scope around the call of a recorded function, got one inside of it, where it would change nothing",
+              "open it around the call, or move an argument there: a program runs on one device");
+  return exchangeDefaultDevice(&device);
+}
+
 default_device::default_device(const Device &device, Where where)
-    : outer(exchangeDefaultDevice(&DeviceEntry::open(device, {"default_device", where}))) {}
-default_device::default_device(const std::string &name, Where where) : default_device(hjx::device(name, where), where) {}
+    : outer(enterScope(deviceOf(device, {"default_device", where}), {"default_device", where})) {}
+default_device::default_device(const std::string &name, Where where)
+    : outer(enterScope(openNamed(name, {"default_device", where}), {"default_device", where})) {}
 default_device::~default_device() { exchangeDefaultDevice(outer); }
-Device default_device::current() { return DeviceEntry::of(defaultDevice()); }
+Device default_device::current(Where where) { return DeviceEntry::of(defaultDevice({"default_device", where})); }
 
 struct transfer_guard::Impl {
   TransferGuard guard;

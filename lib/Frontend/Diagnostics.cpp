@@ -76,8 +76,10 @@ static StringRef nameForUser(StringRef op) {
 Explained explainCompilation(const std::string &diagnostics) {
   StringRef text = StringRef(diagnostics).split('\n').first;
   size_t found = text.find("loc(");
-  if (found == StringRef::npos)
-    return {diagnostics, "report this as a bug of hjx, with the program"};
+  if (found == StringRef::npos) {
+    auto [message, help] = StringRef(diagnostics).split("\n  help: ");
+    return {message.str(), help.empty() ? "report this as a bug of hjx, with the program" : help.str()};
+  }
   text = text.drop_front(found);
   // The user's file without its folders, as in the message's own place.
   std::string place;

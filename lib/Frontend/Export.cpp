@@ -26,6 +26,7 @@ std::string hjx::detail::makeIr(Where where, const ArrayList &args, bool expande
   Call call("make_ir", where);
   Session session(Constants::Embed);
   session.recordMain(args, f, call);
+  refuseDemand(session, call);
   if (expanded) {
     absl::Status status = expandTransforms(session.module());
     if (!status.ok())
@@ -65,6 +66,7 @@ void Module::record_function(const std::string &name, const Signature &signature
   if (session.module().lookupSymbol(name))
     call.fail("the module has a function named " + name + " already", "give every function its own name");
   session.recordMain(signature.leaves, f, call, name);
+  refuseDemand(session, call);
   auto function = session.module().lookupSymbol<func::FuncOp>(name);
 
   Builder b(&session.context());

@@ -106,7 +106,9 @@ static Shape complete(const std::string &path, DType type, const Shape &shape, i
   *open = 1;
   checkShape(sizes, op, where); // A second -1 is found here.
   int64_t unit = Shape(sizes).size() * item_size(type);
-  if (unit == 0 || restBytes % unit != 0)
+  if (unit == 0)
+    fail(where, op, absl::StrCat(path, ": expected sizes of at least 1 beside the -1, got ", to_string(shape)), "give all sizes");
+  if (restBytes % unit != 0)
     fail(where, op,
          absl::StrCat(path, ": expected a multiple of ", unit, " bytes for ", short_name(type), to_string(shape), ", got ", restBytes),
          "check type and shape, and whether the file begins with a header: then say its bytes as offset");

@@ -94,7 +94,8 @@ void JitCall::text(std::string_view value) {
 /// One compiled program.
 struct JitProgram {
   std::shared_ptr<const PlacedProgram> code;
-  std::vector<Array> lifted;
+  std::vector<Array> lifted, placedLike;
+  Demand demand;
   std::vector<Layout> results;
   std::shared_ptr<const void> prototype;
   /// Leaves that the call consumes, and for each result the argument that stores it or -1.
@@ -265,10 +266,10 @@ static std::vector<int> assignAliases(func::FuncOp main, const std::vector<size_
 }
 
 /// HJX_EXPLAIN_RETRACES: says on standard error why a call compiles again, as it happens.
-static void reportRetrace(const JitCache &cache, const JitCall &call, const std::string &reason) {
+static void reportRetrace(const JitCache &cache, Where where, const std::string &reason) {
   if (!explainRetraces() || reason == "first call")
     return;
-  std::fprintf(stderr, "%s: jit: %s of %s compiles again: %s\n", placeOf(call.where).c_str(), cache.options.name.c_str(),
+  std::fprintf(stderr, "%s: jit: %s of %s compiles again: %s\n", placeOf(where).c_str(), cache.options.name.c_str(),
                placeOf(cache.where).c_str(), reason.c_str());
 }
 
@@ -276,7 +277,7 @@ static void reportRetrace(const JitCache &cache, const JitCall &call, const std:
 static Place placeOf(const JitProgram &program, const ArrayList &leaves, const JitOptions &options, const Call &call) {
   if (options.device.has_value())
     return {&deviceOf(options.device, call), true};
-  return choosePlace({leaves, program.lifted}, call, [&](size_t number) {
+  return choosePlace({leaves, program.lifted, program.placedLike}, call, program.demand, [&](size_t number) {
     return number < leaves.size() ? pathsOf(program.structure)[number] : "the captured constant";
   });
 }
@@ -289,11 +290,13 @@ static std::shared_ptr<const JitProgram> compileCall(JitCache &cache, JitCall &c
   program->arguments = avalsOf(call.leaves, jit);
   program->structure = std::move(structure);
   std::string reason = cache.explain(program->structure, program->arguments);
-  reportRetrace(cache, call, reason);
+  reportRetrace(cache, call.where, reason);
 
   std::vector<std::string> paths = pathsOf(program->structure);
   checkDistinctRefs(jit, call.leaves, paths);
   Session session(Constants::Refuse);
+  if (cache.options.device.has_value())
+    demandDevice(session, deviceOf(cache.options.device, jit), {"jit", cache.where});
   for (const Aval &aval : session.recordMain(call.leaves, record, jit, "main", paths))
     program->results.push_back(layoutOf(aval, jit));
   program->prototype = prototype;
@@ -301,6 +304,8 @@ static std::shared_ptr<const JitProgram> compileCall(JitCache &cache, JitCall &c
   auto main = session.module().lookupSymbol<func::FuncOp>("main");
   program->aliases = assignAliases(main, program->donated);
   program->lifted = session.lifted();
+  program->placedLike = session.placedLike;
+  program->demand = session.demand;
   checkCapturedRefs(jit, call.leaves, program->lifted, paths);
   program->takesRefs = llvm::any_of(program->arguments, [](const Aval &aval) { return aval.isRef; });
   program->code = std::make_shared<PlacedProgram>(session.release());
@@ -326,9 +331,11 @@ static const Executable &executableOn(JitCache &cache, const JitProgram &program
   absl::StatusOr<const Executable *> executable = program.code->on(device, &wasCompiled);
   if (!executable.ok())
     failToCompile(call, executable.status());
-  if (wasCompiled)
-    cache.noteCompilation({signatureOf(program.arguments), "another kind of device: " + device.name(),
-                           absl::ToDoubleSeconds(absl::Now() - start)});
+  if (wasCompiled) {
+    std::string reason = "another kind of device: " + device.name();
+    reportRetrace(cache, call.where(), reason);
+    cache.noteCompilation({signatureOf(program.arguments), reason, absl::ToDoubleSeconds(absl::Now() - start)});
+  }
   return **executable;
 }
 
@@ -354,6 +361,7 @@ static ArrayList runProgram(JitCache &cache, const JitProgram &program, const Ar
   for (size_t i : program.donated)
     consume(leaves[i], call, [&](Storage storage) { donated[i].push_back(std::move(storage)); });
   ArrayList results;
+  results.reserve(program.results.size());
   SmallVector<void *> outputs;
   for (auto [layout, argument] : llvm::zip_equal(program.results, program.aliases)) {
     size_t component = 0;
@@ -391,6 +399,8 @@ static ArrayList runProgram(JitCache &cache, const JitProgram &program, const Ar
 static ArrayList recordCall(const JitCache &cache, const ArrayList &leaves, FlatFunction record, const TreeDef &structure,
                             Where where) {
   OpScope op("jit", where);
+  if (cache.options.device.has_value())
+    demandDevice(op.session(), deviceOf(cache.options.device, op), {"jit", cache.where});
   std::vector<std::string> paths = pathsOf(structure);
   checkDistinctRefs(op, leaves, paths);
   std::string name = cache.options.name == "main" ? "jit_fn" : cache.options.name;

@@ -3,6 +3,9 @@
 
 #include "lib/Frontend/Run.h"
 #include "runtime/Bytes.h"
+#include "runtime/Environment.h"
+
+#include "absl/strings/str_cat.h"
 
 using namespace mlir;
 
@@ -14,7 +17,25 @@ namespace hjx::detail {
 
 static thread_local RuntimeDevice *scopedDevice = nullptr;
 
-RuntimeDevice &defaultDevice() { return scopedDevice ? *scopedDevice : cpuDevice(); }
+RuntimeDevice &openNamed(const std::string &name, const Call &call) {
+  absl::StatusOr<RuntimeDevice *> device = openDevice(name);
+  if (!device.ok())
+    failWith(device.status(), call);
+  return **device;
+}
+
+RuntimeDevice &processDevice(const Call &call) {
+  static std::atomic<RuntimeDevice *> known = nullptr;
+  if (RuntimeDevice *device = known)
+    return *device;
+  std::string name = defaultDeviceName();
+  absl::StatusOr<RuntimeDevice *> device = openDevice(name);
+  if (!device.ok())
+    failWith(absl::Status(device.status().code(), absl::StrCat("HJX_DEVICE=", name, ": ", device.status().message())), call);
+  return *(known = *device);
+}
+
+RuntimeDevice &defaultDevice(const Call &call) { return scopedDevice ? *scopedDevice : processDevice(call); }
 RuntimeDevice *exchangeDefaultDevice(RuntimeDevice *device) { return std::exchange(scopedDevice, device); }
 
 //===----------------------------------------------------------------------===//
@@ -37,16 +58,26 @@ static int64_t bytesOf(const Array &leaf) {
   return bytes;
 }
 
+static std::string madeAt(const Commitment &c) { return "made at " + placeOf(Access::get(*c.leaf)->where); }
+
+/// "args[0], f32[2] (8 bytes),"
+static std::string print(const Commitment &c, NameOf nameOf) {
+  std::string text = describe(*c.leaf) + " (" + printBytes(bytesOf(*c.leaf)) + ")";
+  return nameOf ? nameOf(c.number) + ", " + text + "," : text + ", " + madeAt(c) + ",";
+}
+
+/// "device_put at train.cpp:12 asks for sim:0"
+static std::string print(const Demand &demand) {
+  return std::string(demand.by) + " at " + placeOf(demand.where) + " asks for " + demand.device->name();
+}
+
 [[noreturn]] static void failConflict(const Commitment &a, const Commitment &b, const Call &call, NameOf nameOf) {
-  auto madeAt = [](const Commitment &c) { return "made at " + placeOf(Access::get(*c.leaf)->where); };
-  auto print = [&](const Commitment &c) {
-    std::string text = describe(*c.leaf) + " (" + printBytes(bytesOf(*c.leaf)) + ")";
-    return nameOf ? nameOf(c.number) + ", " + text + "," : text + ", " + madeAt(c) + ",";
-  };
-  bool movesFirst = bytesOf(*a.leaf) < bytesOf(*b.leaf);
+  // Data move to the GPU, not the model from it; else the smaller one.
+  bool isFirstOnHost = a.device->kind() == DeviceKind::Cpu, isSecondOnHost = b.device->kind() == DeviceKind::Cpu;
+  bool movesFirst = isFirstOnHost == isSecondOnHost ? bytesOf(*a.leaf) < bytesOf(*b.leaf) : isFirstOnHost;
   const Commitment &moved = movesFirst ? a : b, &stays = movesFirst ? b : a;
-  call.fail("expected arguments that are committed to one device: " + print(a) + " is committed to " + a.device->name() + ", " +
-                print(b) + " to " + b.device->name(),
+  call.fail("expected arguments that are committed to one device: " + print(a, nameOf) + " is committed to " + a.device->name() + ", " +
+                print(b, nameOf) + " to " + b.device->name(),
             "move one: hjx::device_put(" + (nameOf ? nameOf(moved.number) : "x") + ", hjx::device(\"" + stays.device->name() + "\"))" +
                 (nameOf ? "" : " for the x that was " + madeAt(moved)));
 }
@@ -65,7 +96,14 @@ static RuntimeDevice *commitmentOf(const Array &leaf) {
   return nullptr;
 }
 
-Place choosePlace(ArrayRef<ArrayRef<Array>> lists, const Call &call, NameOf nameOf) {
+[[noreturn]] static void failConflict(const Commitment &a, const Demand &demand, const Call &call, NameOf nameOf) {
+  std::string device = "hjx::device(\"" + demand.device->name() + "\")";
+  call.fail("expected a program of one device: " + print(a, nameOf) + " is committed to " + a.device->name() + ", " + print(demand),
+            nameOf ? "put it there before the call: hjx::device_put(" + nameOf(a.number) + ", " + device + ")"
+                   : "put it there before the call: hjx::device_put(x, " + device + ") for the x that was " + madeAt(a));
+}
+
+Place choosePlace(ArrayRef<ArrayRef<Array>> lists, const Call &call, const Demand &demand, NameOf nameOf) {
   Commitment first;
   size_t number = 0;
   for (ArrayRef<Array> list : lists)
@@ -77,7 +115,26 @@ Place choosePlace(ArrayRef<ArrayRef<Array>> lists, const Call &call, NameOf name
         first = {&leaf, number, device};
       ++number;
     }
-  return first.device ? Place{first.device, true} : Place{&defaultDevice(), false};
+  if (demand.device && first.device && first.device != demand.device)
+    failConflict(first, demand, call, nameOf);
+  if (RuntimeDevice *device = demand.device ? demand.device : first.device)
+    return {device, true};
+  return {&defaultDevice(call), false};
+}
+
+void demandDevice(Session &session, RuntimeDevice &device, const Call &call) {
+  if (session.constants == Constants::EmbedOwn)
+    call.fail("expected a rule to leave open where its program runs, got a move to " + device.name(),
+              "put the operands of the primitive there before the call");
+  if (session.demand.device && session.demand.device != &device)
+    call.fail("expected a program of one device, got a move to " + device.name() + " where " + print(session.demand),
+              "make two programs of it, and move what one gives the other between their calls");
+  session.demand = {&device, call.name(), call.where()};
+}
+
+void refuseDemand(Session &session, const Call &call) {
+  if (Demand demand = std::exchange(session.demand, {}); demand.device)
+    call.fail("expected a program for any device: " + print(demand), "leave the move to whoever runs the program");
 }
 
 //===----------------------------------------------------------------------===//

@@ -15,8 +15,12 @@ struct Place {
   bool isCommitted = false;
 };
 
-/// The device of the innermost default_device of this thread, else the default backend's first.
-RuntimeDevice &defaultDevice();
+/// HJX_DEVICE. Throws if it is not there: nothing stands in for it.
+RuntimeDevice &processDevice(const Call &call);
+/// The device of the innermost default_device of this thread, else that of the process.
+RuntimeDevice &defaultDevice(const Call &call);
+/// The device of a name; throws if there is none.
+RuntimeDevice &openNamed(const std::string &name, const Call &call);
 /// What a handle names, open.
 RuntimeDevice &deviceOf(const Device &device, const Call &call);
 /// Sets it, and returns what was set before; null for nothing.
@@ -25,11 +29,18 @@ RuntimeDevice *exchangeDefaultDevice(RuntimeDevice *device);
 /// What a leaf is called in a message: "args[0].w".
 using NameOf = llvm::function_ref<std::string(size_t)>;
 
-/// Where a computation on `leaves` runs: on the device that one of them is committed to, else on the
-/// default device. Hi values and refs are asked for their arrays.
+/// Where a computation on `leaves` runs: on the device that its function demands or that one of them
+/// is committed to, else on the default device. Hi values and refs are asked for their arrays.
 ///
-/// Throws, with names of both, if two are committed to different devices.
-Place choosePlace(llvm::ArrayRef<llvm::ArrayRef<Array>> leaves, const Call &call, NameOf nameOf = nullptr);
+/// Throws, with names of both, if two of these differ.
+Place choosePlace(llvm::ArrayRef<llvm::ArrayRef<Array>> leaves, const Call &call, const Demand &demand = {},
+                  NameOf nameOf = nullptr);
+
+/// The function that is recorded says, at `call`, where its program runs.
+/// Throws if it said otherwise before, or is a rule, whose program is another's.
+void demandDevice(Session &session, RuntimeDevice &device, const Call &call);
+/// Throws if it said so: for programs that somebody else runs.
+void refuseDemand(Session &session, const Call &call);
 
 /// The memory itself, where a program on `device` may read it; else a copy there.
 /// Cost: a transfer, which the guard of the thread is asked about.

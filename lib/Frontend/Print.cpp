@@ -172,7 +172,7 @@ std::string hjx::to_string(const Array &array) {
     words.push_back(2);
     aval.shape = words;
   }
-  return Printer(aval, hostStorageOf(array, "print", impl->where)->as<std::byte>()).print();
+  return Printer(aval, hostStorageOf(array, "print of the array made here", impl->where)->as<std::byte>()).print();
 }
 
 std::ostream &hjx::operator<<(std::ostream &os, const Array &array) { return os << to_string(array); }

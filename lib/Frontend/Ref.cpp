@@ -169,7 +169,7 @@ Array emptyRefFlat(const Type &type, Where where) {
     checkShape(aval.shape, call.name(), where);
   if (!Frame::current()) {
     auto zeroed = [&](const Aval &part) {
-      Storage storage = allocate(part, defaultDevice(), where);
+      Storage storage = allocate(part, defaultDevice(call), where);
       if (absl::Status status = storage->device().fill(storage->data(), 0, storage->sizeBytes()); !status.ok())
         failWith(status, call);
       return storage;

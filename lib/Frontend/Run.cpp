@@ -50,7 +50,12 @@ Array assemble(const Layout &layout, llvm::function_ref<Storage(const Aval &)> m
 }
 
 void Inputs::append(const Array &leaf, RuntimeDevice &device, const Call &call) {
-  bool isRef = Access::alive(leaf, call.name(), call.where()).isRef;
+  const ArrayImpl &impl = Access::alive(leaf, call.name(), call.where());
+  if (impl.isArray() && impl.storage && &impl.storage->device() == &device && impl.storage->isAligned()) { // Most are.
+    pointers.push_back(impl.storage->data());
+    return;
+  }
+  bool isRef = impl.isRef;
   forEachArray(leaf, call, [&](const Array &array) {
     const Storage &storage = storageOf(array, call.name(), call.where());
     if (isRef && &storage->device() != &device) // A copy would be updated in its place.
@@ -95,7 +100,7 @@ std::vector<Array> run(const Executable &executable, const Place &place, ArrayRe
 
 std::vector<Array> compileAndRun(Session &session, ArrayRef<Array> arguments, ArrayRef<Aval> results,
                                  const Call &call) {
-  Place wanted = choosePlace({arguments, session.lifted(), session.placedLike}, call), place = wanted;
+  Place wanted = choosePlace({arguments, session.lifted(), session.placedLike}, call, session.demand), place = wanted;
   if (RuntimeDevice *home = session.home; home && home != wanted.device)
     place = {home, false};
   auto executable = findProgram(programText(session.module()))->on(*place.device);

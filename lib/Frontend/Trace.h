@@ -158,6 +158,13 @@ struct TracedFunction {
   std::string name() { return function.getSymName().str(); }
 };
 
+/// What a recorded function says of where its program runs.
+struct Demand {
+  RuntimeDevice *device = nullptr; ///< null: nothing
+  const char *by = "";             ///< "device_put", or "jit" for its option
+  Where where;
+};
+
 class Session {
 public:
   /// Without a context the session makes its own.
@@ -197,6 +204,8 @@ public:
   /// Concrete arrays that have a say in where the program runs without being read: those that
   /// zeros_like and its kin are like.
   std::vector<Array> placedLike;
+  /// See demandDevice in Placement.h.
+  Demand demand;
   /// The host, where a part of an array there is read: the part moves, and not the array.
   RuntimeDevice *home = nullptr;
   const Constants constants;

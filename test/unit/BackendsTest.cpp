@@ -82,7 +82,7 @@ TEST(Backends, TheArchitectureIsChosenByTheFirstThatIsOpened) {
   EXPECT_NE(&device("sim:1"), &first);
   absl::Status status = openDevice("sim:sm_80").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(messageOf(status), HasSubstr("device sim:sm_80: expected sm_90, which the simulated devices of this process are, "
+  EXPECT_THAT(messageOf(status), HasSubstr("sim:sm_80: expected sm_90, which the simulated devices of this process are, "
                                            "got sm_80\n  help: use one simulated architecture a process"));
   EXPECT_EQ(messageOf(setNumDevices("sim", 2)),
             "sim: expected 3 devices, of which one is open, got 2\n  help: set the number before a device is used");
@@ -98,7 +98,8 @@ TEST(Backends, NamesOfNoDevice) {
   EXPECT_EQ(messageOf(openDevice("sim:3").status()),
             "device: expected one of sim:0, sim:1, sim:2, got 'sim:3'\n"
             "  help: number devices from 0; HJX_PTXSIM_DEVICES sets how many there are");
-  EXPECT_THAT(messageOf(openDevice("sim:sm_x").status()), HasSubstr("help: an architecture is spelled sim:sm_80"));
+  for (const char *bad : {"sim:sm_x", "sim:sm_70", "sim:sm_"})
+    EXPECT_THAT(messageOf(openDevice(bad).status()), HasSubstr("help: an architecture is spelled sim:sm_80, which is the first one")) << bad;
   for (const char *bad : {"", "cpu:", "cpu:-1", "cpu:x", "cpu:0 ", "cpus", "sim:-1"})
     EXPECT_EQ(openDevice(bad).status().code(), absl::StatusCode::kNotFound) << bad;
   EXPECT_EQ(openDevice("cuda").status(), listBackends()[1].status);

@@ -382,6 +382,15 @@ TEST_F(CudaDeviceTest, ErrorsOfWorkShowAtTheNextWait) {
               HasSubstr("cuda:1: running what was launched: CUDA_ERROR_FAKE (as the test asked)"));
 }
 
+TEST_F(CudaDeviceTest, IsIdleOnceItsWorkIsDone) {
+  std::unique_ptr<RuntimeDevice> device = open();
+  EXPECT_TRUE(device->isIdle());
+  fake->failures["cuStreamQuery"] = 600; // CUDA_ERROR_NOT_READY
+  EXPECT_FALSE(device->isIdle());
+  fake->failures["cuStreamQuery"] = 700; // It failed: waiting says so at once.
+  EXPECT_TRUE(device->isIdle());
+}
+
 //===----------------------------------------------------------------------===//
 // Copies ahead, and time
 //===----------------------------------------------------------------------===//

@@ -12,6 +12,8 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
+
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -95,10 +97,36 @@ TEST_F(FrontendIo, FilesOfMereNumbers) {
   EXPECT_THAT(messageOf([&] { from_file(path("raw"), float64, {-1}); }),
               HasSubstr("expected a multiple of 8 bytes for f64[-1], got 28\n  help: check type and shape"));
   EXPECT_THAT(messageOf([&] { from_file(path("raw"), uint8, {-1, -1}); }), HasSubstr("expected sizes that are not negative"));
+  EXPECT_THAT(messageOf([&] { from_file(path("raw"), uint8, {0, -1}); }), HasSubstr("expected sizes of at least 1 beside the -1, got [0,-1]"));
   EXPECT_THAT(messageOf([&] { from_file(path("raw"), uint8, {1}, 29); }), HasSubstr("expected an offset from 0 to 28, got 29"));
   EXPECT_THAT(messageOf([&] { from_file(path("raw"), DType::key, {1}); }), HasSubstr("expected a type of numbers or bools, got key"));
   EXPECT_THAT(messageOf([&] { from_file(path("none"), uint8, {1}); }), HasSubstr("cannot open: No such file"));
   EXPECT_THAT(messageOf([&] { from_file(testing::TempDir(), uint8, {1}); }), HasSubstr("expected a regular file, got a directory"));
+}
+
+// What is not as a compiler would lay it out, or is gone by the time it is read.
+TEST_F(FrontendIo, OddFiles) {
+  write("odd", "x" + floats({1, 2, 3}));
+  Array odd = from_file(path("odd"), float32, {3}, 1);
+  std::filesystem::remove(path("odd")); // What is mapped stays.
+  EXPECT_THAT(odd.to_vector<double>(), ElementsAre(1, 2, 3));
+  EXPECT_THAT((odd * odd).to_vector<float>(), ElementsAre(1, 4, 9));
+  EXPECT_THAT((odd[{Slice(1, 3)}] + 1).to_vector<float>(), ElementsAre(3, 4));
+  EXPECT_EQ(odd[-1].item<float>(), 3);
+  EXPECT_THAT((device_put(odd, device("sim")) + 1).to_vector<float>(), ElementsAre(2, 3, 4));
+  write("empty", "");
+  EXPECT_EQ(from_file(path("empty"), float32, {-1}).shape(), Shape({0}));
+  EXPECT_EQ((from_file(path("empty"), float32, {-1, 4}) + 1).shape(), Shape({0, 4}));
+  EXPECT_THAT(messageOf([&] { load_npy(path("empty")); }), HasSubstr("expected the magic bytes"));
+  EXPECT_THAT(messageOf([&] { load_safetensors(path("empty")); }), HasSubstr("expected at least 8 bytes, got 0"));
+  // Any byte but 0 is true, as in NumPy.
+  Array bools = from_file(write("bools", std::string("\0\1\2\xff", 4)), bool_, {4});
+  EXPECT_THAT(bools.to_vector<bool>(), ElementsAre(false, true, true, true));
+  EXPECT_TRUE(bools[2].item<bool>() == true);
+  EXPECT_THAT(bools.astype(int32).to_vector<int>(), ElementsAre(0, 1, 1, 1));
+  EXPECT_THAT((bools == array({true, true, true, true})).to_vector<bool>(), ElementsAre(false, true, true, true));
+  EXPECT_EQ(sum(where(bools, 1, 0)).item<int>(), 3);
+  EXPECT_EQ(to_string(bools), "[False  True  True  True]");
 }
 
 // A data set that is larger than the memory: made, sliced and indexed, it costs its parts.

@@ -113,7 +113,7 @@ TEST(SimulatedTarget, OpensOneArchitectureAProcess) {
   EXPECT_EQ((*device)->info().computeCapability, 80);
   EXPECT_EQ(*Target::parse("sim:sm_80")->open(), *device);
   EXPECT_THAT(messageOf(Target::parse("sim:sm_90")->open().status()),
-              HasSubstr("device sim:sm_90: expected sm_80, which the simulated devices of this process are, got sm_90"));
+              HasSubstr("sim:sm_90: expected sm_80, which the simulated devices of this process are, got sm_90"));
 }
 
 TEST_F(GpuExecutableTest, CompilesWithoutADevice) {

@@ -3,8 +3,11 @@
 // What lies on the host stays there: parts of arrays are read where those are, and only
 // the part moves. Transfer guards; what is asked of devices; every message.
 #include "test/unit/PlacementTesting.h"
+#include "test/unit/ResidentMemory.h"
 
 #include <chrono>
+#include <sstream>
+#include <thread>
 
 #include <sys/mman.h>
 
@@ -28,14 +31,6 @@ Array mapped(int64_t rows, int64_t columns) {
 
 /// The same without commitment: memory that a program could ask for as a whole.
 Array waiting(int64_t rows, int64_t columns) { return device_get(mapped(rows, columns)); }
-
-int64_t residentBytes() {
-  std::FILE *file = std::fopen("/proc/self/statm", "re");
-  long long total = 0, resident = 0;
-  EXPECT_EQ(std::fscanf(file, "%lld %lld", &total, &resident), 2);
-  std::fclose(file);
-  return resident * 4096;
-}
 
 } // namespace
 
@@ -86,13 +81,13 @@ TEST(PlacementIndexing, CostsWhatThePartIs) {
 
 TEST(PlacementIndexing, TouchesThePagesOfThePart) {
   Array x = mapped(int64_t(5) << 20, 1024); // 20 GiB
-  int64_t before = residentBytes();
+  int64_t before = test::residentBytes();
   Array row = x[int64_t(4) << 20];
   EXPECT_TRUE(row.committed()); // As its file is.
   EXPECT_EQ(row.shape(), (Shape{1024}));
   Array part = x[{Slice(1 << 20, (1 << 20) + 64), Slice(0, 8)}];
   EXPECT_EQ(sum(part).item<int>(), 0);
-  EXPECT_LT(residentBytes() - before, 64 << 20);
+  EXPECT_LT(test::residentBytes() - before, 64 << 20);
 }
 
 TEST_P(PlacementHost, IndexingMovesThePart) {
@@ -192,6 +187,80 @@ TEST_P(PlacementHost, AGuardNamesTransfers) {
   ::testing::internal::CaptureStderr();
   (void)device_put(x, b);
   EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr(": device_put: transfer of 8 bytes from cpu:0 to " + b.name() + "\n"));
+}
+
+TEST_P(PlacementHost, EveryTransferHasItsLine) {
+  Array w = device_put(array({1.0, 2.0}), a), x = array({3.0, 4.0}), flag = device_put(array({true}), a);
+  Ref cell = new_ref(w);
+  auto f = jit([](Array w, Array x) { return w * x; });
+  auto g = jit([](Array x) { return x + 1; }, {.device = b});
+  std::vector<float> numbers;
+  std::ostringstream os;
+  struct Row {
+    int line;
+    int64_t bytes; ///< to or from a GPU
+    int64_t bytesOfCpu; ///< between devices of the processor
+    std::function<void()> body;
+  };
+  const int made = __LINE__ - 12;
+  for (const Row &row : {
+           Row{__LINE__, 8, 8, [&] { w + x; }},                       // an eager operation
+           Row{__LINE__, 4, 0, [&] { w * 2.5; }},                     // a number, which a processor reads where it is
+           Row{__LINE__, 8, 8, [&] { f(w, x); }},                     // an argument of a program
+           Row{__LINE__, 8, 8, [&] { g(w); }},                        // what a program's own device takes along
+           Row{__LINE__, 12, 4, [&] { w[array({1})]; }},              // an index, and the two numbers that wrap it
+           Row{__LINE__, 0, 0, [&] { w[1]; }},                        // read where it is
+           Row{__LINE__, 4, 0, [&] { (void)w[1].item<float>(); }},    // the host reads a GPU, and its own devices for nothing
+           Row{__LINE__, 8, 0, [&] { numbers = w.to_vector<float>(); }},
+           Row{__LINE__, 8, 0, [&] { (void)w.bytes(); }},
+           Row{__LINE__, 8, 8, [&] { cell.set(x); }},                 // a value for a ref
+           Row{__LINE__, 8, 0, [&] { (void)cell.get().to_vector<float>(); }},
+           Row{made, 8, 0, [&] { os << w; }},                         // has no line: that of the array
+           Row{made, 1, 0, [&] { (void)bool(flag); }},
+       }) {
+    transfer_guard guard("log");
+    Moved first(a), second(b);
+    ::testing::internal::CaptureStderr();
+    row.body();
+    std::string text = ::testing::internal::GetCapturedStderr();
+    SCOPED_TRACE("line " + std::to_string(row.line) + ": " + text);
+    int64_t bytes = isSim() ? row.bytes : row.bytesOfCpu;
+    EXPECT_EQ(first.in() + first.toHost() + second.in() + second.toHost(), bytes);
+    if (bytes > 0)
+      EXPECT_THAT(text, ::testing::MatchesRegex("(hjx: PlacementHostTest.cpp:" + std::to_string(row.line) +
+                                                ": [a-z_ ]+: transfer of [0-9]+ bytes? from [a-z]+:[0-9] to [a-z]+:[0-9]\n)+"));
+    else
+      EXPECT_EQ(text, "");
+  }
+}
+
+TEST_P(PlacementHost, GuardsNest) {
+  Array x = array({1.0, 2.0}), there = device_put(array({1.0, 1.0}), a);
+  transfer_guard guard("disallow");
+  {
+    transfer_guard inner("allow");
+    EXPECT_NO_THROW((void)(there + x));
+    try {
+      transfer_guard innermost("disallow");
+      there + x;
+      ADD_FAILURE() << "expected an error";
+    } catch (const Error &) {
+      EXPECT_NO_THROW((void)(there + x)); // That scope has ended.
+    }
+  }
+  EXPECT_THROW((void)(there + x), Error);
+  std::thread([&] { EXPECT_NO_THROW((void)(there + x)); }).join(); // Of this thread alone.
+}
+
+TEST_P(PlacementHost, NothingIsNoTransfer) {
+  transfer_guard guard("disallow_explicit");
+  Moved moved(a);
+  Array none = device_put(zeros({0, 3}), a), more = jit([](Array x, Array y) { return x + y; })(none, zeros({0, 3}));
+  EXPECT_EQ(more.device(), a);
+  EXPECT_EQ(more.shape(), (Shape{0, 3}));
+  EXPECT_TRUE(more.to_vector<float>().empty());
+  EXPECT_EQ(device_get(more).device(), host);
+  EXPECT_EQ(moved.in() + moved.toHost(), 0);
 }
 
 TEST_P(PlacementHost, AGuardMayBeOfOneDirection) {

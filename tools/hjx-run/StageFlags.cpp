@@ -23,8 +23,8 @@ StageFlags::StageFlags(cl::SubCommand &flags)
       stopAfter_("stop-after", cl::desc("lower to this stage, and run nothing"), cl::value_desc("stage"), cl::sub(flags)),
       dumpDir_("dump-dir", cl::desc("write every stage of every function to <dir>/<function>/<n>-<stage>.mlir"),
                cl::value_desc("dir"), cl::sub(flags)),
-      target_("target", cl::desc("cpu, cuda, cuda:1, sim, sim:1, sim:sm_80 or sim:sm_90a (simulated), or with --compile-only ptx:sm_80, ptx:sm_90 or ptx:sm_90a"), cl::value_desc("machine"),
-              cl::init("cpu"), cl::sub(flags)),
+      target_("target", cl::desc("cpu (the default, unless HJX_DEVICE says otherwise), cuda, cuda:1, sim, sim:1, sim:sm_80 or sim:sm_90a (simulated), or with --compile-only ptx:sm_80, ptx:sm_90 or ptx:sm_90a"), cl::value_desc("machine"),
+              cl::init(defaultDeviceName()), cl::sub(flags)),
       matmulPrecision_("matmul-precision",
                        cl::desc("of products of f32 on a GPU: f32, or tf32 for its tensor cores; else what the graph says"),
                        cl::value_desc("type"), cl::sub(flags)) {}
