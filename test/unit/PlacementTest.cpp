@@ -159,6 +159,19 @@ TEST_P(Placement, DifferentCommitmentsAreAnError) {
                               "\n  help: move one: hjx::device_put(x, hjx::device(\"" + a.name() + "\")) for the x that was made at " + at);
 }
 
+TEST_P(Placement, TheRemedyMovesDataAndNotTheModel) {
+  auto f = jit([](Array model, Array data) { return model + data; });
+  Array model = device_put(zeros({2}), a), data = device_put(zeros({8, 2}), host);
+  std::string help;
+  try {
+    f(model, data);
+  } catch (const Error &error) {
+    help = error.help();
+  }
+  EXPECT_EQ(help, isSim() ? "move one: hjx::device_put(args[1], hjx::device(\"sim:0\"))" // although it is larger
+                          : "move one: hjx::device_put(args[0], hjx::device(\"cpu:0\"))");
+}
+
 TEST_P(Placement, ADeviceOfJitOverridesCommitment) {
   Array x = device_put(array({1.0, 2.0}), a);
   Array y = jit([](Array x) { return x + 1; }, {.device = b})(x);
