@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Launches of one kernel on different buffers become one launch: see Passes.td.
+// Which launches become one: see Passes.td; BatchedKernel.h has the kernels.
 //
-//   launch @update blocks 3 (%p0, %g0, %rate)       launch @update_x2 blocks 6 (%p0, %p1, %g0, %g1, %rate)
-//   launch @update blocks 3 (%p1, %g1, %rate)  ->     kernel: member = block / 3, block = block % 3
-//                                                     %p, %g = member == 0 ? (%p0, %g0) : (%p1, %g1)
+// A launch could run anywhere between what it needs and what needs it. First each sinks, from the
+// last on, as far as nothing that it reads must live longer for it; then launches join the first of
+// those that they do not depend on:
 //
-// An optimizer updates hundreds of small parameters, which are alike; a launch for each would take
-// longer than the work. Source: the multi-tensor kernels of NVIDIA's Apex, with the table of
-// pointers among the kernel's parameters.
+//   product  %dh                    product  %dh
+//   sum %dh into %db1               product  %dx, reads %dh
+//   product  %dx, reads %dh    ->   sum_etc_x2  %dh into %db1, %dx into %db2
+//   sum %dx into %db2
+#include "lib/Codegen/Gpu/BatchedKernel.h"
 #include "lib/Codegen/Gpu/DeviceModule.h"
 #include "lib/Codegen/Gpu/Passes.h"
 #include "lib/Codegen/Gpu/ProgramCost.h"
+#include "lib/Codegen/Structured/Motion.h"
 #include "lib/Codegen/Structured/RowLoops.h"
 #include "lib/Target/Ptx/Ptx.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -27,16 +28,22 @@ namespace hjx {
 
 namespace {
 
-constexpr unsigned kWindow = 1024;      // Ops that are looked at behind the last member.
+constexpr unsigned kWindow = 1024;      // Ops that are looked at behind a launch, or the last member.
 constexpr unsigned kMaxMembers = 128;
+constexpr unsigned kMaxParts = 8;       // Kernels: the registers of a batch are those of the hungriest.
 constexpr unsigned kMaxArguments = 480; // A kernel takes 4352 bytes.
+/// Threads that only wait, in blocks that are too large for their part.
+constexpr int64_t kMaxIdleThreads = 64 * 1024;
+/// Shared memory of a block; 8 blocks still fit a multiprocessor.
+constexpr int64_t kMaxSharedBytes = 16 * 1024;
 /// Buffers of the arena up to this size may live longer for a batch.
 constexpr int64_t kMaxHeldBytes = 64 * 1024;
 
-int64_t sizeOf(Value root) {
-  auto type = cast<MemRefType>(root.getType());
+int64_t sizeOf(MemRefType type) {
   return type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8u);
 }
+
+bool isLarge(Value root) { return root.getDefiningOp<memref::AllocOp>() && sizeOf(cast<MemRefType>(root.getType())) > kMaxHeldBytes; }
 
 struct Effects {
   llvm::SmallDenseSet<Value, 4> reads, writes; // Root buffers.
@@ -57,25 +64,31 @@ struct Effects {
   }
 };
 
-/// Launches that are one, in the order of the program; they run where the first one stands.
+/// Launches that are one; they run where the first one stands.
 struct Batch {
-  SmallVector<gpu::LaunchFuncOp> members;
+  SmallVector<BatchPart> parts;
   Effects effects;
+  unsigned numMembers = 0, numArguments = 0;
 };
 
 class LaunchBatcher {
 public:
-  explicit LaunchBatcher(ModuleOp module) : device(module), symbols(deviceModule(module)) {}
+  explicit LaunchBatcher(ModuleOp module) : device(module), batchedKernels(device), symbols(deviceModule(module)) {}
 
   void run(Block &block) {
+    auto inOrder = llvm::to_vector(block.getOps<gpu::LaunchFuncOp>());
+    for (gpu::LaunchFuncOp launch : llvm::reverse(inOrder))
+      if (mayMove(launch))
+        sink(launch);
     llvm::SmallPtrSet<Operation *, 32> done;
     for (auto first : llvm::to_vector(block.getOps<gpu::LaunchFuncOp>())) {
-      if (done.contains(first) || !mayJoin(first))
+      if (done.contains(first) || !mayMove(first))
         continue;
       Batch batch = grow(first);
-      done.insert(batch.members.begin(), batch.members.end());
-      if (batch.members.size() > 1)
-        replace(batch);
+      for (const BatchPart &part : batch.parts)
+        done.insert(part.members.begin(), part.members.end());
+      if (batch.numMembers > 1)
+        replace(batch, first);
     }
   }
 
@@ -84,21 +97,19 @@ private:
     return symbols.lookup<gpu::GPUFuncOp>(launch.getKernelName());
   }
 
-  /// Kernels of a fixed grid that know their block by gpu.block_id alone. Products fill the device.
-  bool mayJoin(gpu::LaunchFuncOp launch) {
+  const KernelNeeds &needsOf(gpu::GPUFuncOp kernel) { return needs.try_emplace(kernel, kernel).first->second; }
+
+  /// Products fill the device, and stay where they are.
+  bool mayMove(gpu::LaunchFuncOp launch) {
     gpu::GPUFuncOp kernel = kernelOf(launch);
-    if (launch->hasAttr(kProductAttr) || !kernel || !kernel.getKnownGridSizeAttr() || kernel.getNumArguments() == 0)
-      return false;
-    return !kernel
-                .walk([](Operation *op) {
-                  bool isForeign = isa<gpu::GridDimOp>(op) || isa_and_present<NVVM::NVVMDialect>(op->getDialect());
-                  return isForeign ? WalkResult::interrupt() : WalkResult::advance();
-                })
-                .wasInterrupted();
+    return !launch->hasAttr(kProductAttr) && kernel && needsOf(kernel).isMovable;
   }
 
-  Effects effectsOf(gpu::LaunchFuncOp launch) {
-    Effects effects;
+  const Effects &effectsOf(gpu::LaunchFuncOp launch) {
+    auto [it, isNew] = known.try_emplace(launch);
+    if (!isNew)
+      return it->second;
+    Effects &effects = it->second;
     gpu::GPUFuncOp kernel = kernelOf(launch);
     for (auto [index, operand] : llvm::enumerate(launch.getKernelOperands())) {
       if (!isa<MemRefType>(operand.getType()))
@@ -112,10 +123,36 @@ private:
     return effects;
   }
 
+  /// Moves `launch` down as far as no large buffer that it reads lives longer for it.
+  void sink(gpu::LaunchFuncOp launch) {
+    const Effects &effects = effectsOf(launch);
+    SmallVector<Value> held; // What is free once all have read it.
+    for (Value root : effects.reads)
+      if (!effects.writes.contains(root) && isLarge(root) && root.getDefiningOp()->getBlock() == launch->getBlock())
+        held.push_back(root);
+    Operation *last = launch;
+    unsigned steps = 0;
+    for (Operation *op = launch->getNextNode(); op && steps < kWindow; op = op->getNextNode(), ++steps) {
+      auto other = dyn_cast<gpu::LaunchFuncOp>(op);
+      if (!other && !isMovable(op))
+        break;
+      if (!other)
+        continue;
+      if (effects.conflictsWith(effectsOf(other)) ||
+          !llvm::all_of(held, [&](Value root) { return isUsed(root, [&](Operation *user) { return !user->isBeforeInBlock(op); }); }))
+        break;
+      if (!mayMove(other)) // Those behind which nothing else waits are joined where they are.
+        last = other;
+    }
+    if (last != launch)
+      launch->moveAfter(last);
+  }
+
   Batch grow(gpu::LaunchFuncOp first) {
-    Batch batch{{first}, effectsOf(first)};
+    Batch batch;
+    add(batch, first);
     Effects between; // Of launches that are no members.
-    unsigned steps = 0, numArguments = first.getNumKernelOperands();
+    unsigned steps = 0;
     for (Operation *op = first->getNextNode(); op && steps < kWindow && !between.isUnknown; op = op->getNextNode(), ++steps) {
       auto launch = dyn_cast<gpu::LaunchFuncOp>(op);
       if (!launch) {
@@ -123,44 +160,60 @@ private:
           continue;
         break;
       }
-      Effects effects = effectsOf(launch);
-      unsigned more = numOwnArguments(first, launch);
-      if (launch.getKernel() != first.getKernel() || batch.effects.conflictsWith(effects) ||
-          between.conflictsWith(effects) || numArguments + more > kMaxArguments || holdsMemory(effects, first) ||
-          !llvm::all_of(launch->getOperands(), [&](Value value) { return canMove(value, first); })) {
+      const Effects &effects = effectsOf(launch);
+      if (!mayMove(launch) || batch.effects.conflictsWith(effects) || between.conflictsWith(effects) ||
+          (!between.reads.empty() && holdsMemory(effects, first)) ||
+          !llvm::all_of(launch->getOperands(), [&](Value value) { return canMoveBefore(value, first); }) || !add(batch, launch)) {
         between.add(effects);
         continue;
       }
-      batch.members.push_back(launch);
-      batch.effects.add(effects);
-      numArguments += more;
       steps = 0;
-      if (batch.members.size() == kMaxMembers)
+      if (batch.numMembers == kMaxMembers)
         break;
     }
     return batch;
   }
 
-  static bool isMovable(Operation *op) {
-    return op->getNumRegions() == 0 && (isMemoryEffectFree(op) || isa<memref::AllocOp, memref::GetGlobalOp>(op));
+  /// Makes `launch` a member of `batch`, if one kernel can do all.
+  bool add(Batch &batch, gpu::LaunchFuncOp launch) {
+    gpu::GPUFuncOp kernel = kernelOf(launch);
+    auto part = llvm::find_if(batch.parts, [&](const BatchPart &part) { return part.kernel == kernel; });
+    unsigned numArguments = launch.getNumKernelOperands();
+    if (part != batch.parts.end()) {
+      numArguments = numOwnArguments(part->members.front(), launch);
+    } else if (batch.parts.size() == kMaxParts || !fitsOneBlock(batch, kernel)) {
+      return false;
+    }
+    if (batch.numArguments + numArguments > kMaxArguments)
+      return false;
+    if (part != batch.parts.end())
+      part->members.push_back(launch);
+    else
+      batch.parts.push_back({kernel, {launch}});
+    batch.effects.add(effectsOf(launch));
+    batch.numArguments += numArguments;
+    ++batch.numMembers;
+    return true;
   }
 
-  /// Whether `value` can be had at `position`.
-  static bool canMove(Value value, Operation *position) {
-    Operation *producer = value.getDefiningOp();
-    if (!producer || producer->getBlock() != position->getBlock() || producer->isBeforeInBlock(position))
+  /// Whether blocks of one shape serve the parts of `batch` and `kernel`.
+  bool fitsOneBlock(const Batch &batch, gpu::GPUFuncOp kernel) {
+    if (batch.parts.empty())
       return true;
-    return isMovable(producer) &&
-           llvm::all_of(producer->getOperands(), [&](Value operand) { return canMove(operand, position); });
-  }
-
-  static void moveBefore(Value value, Operation *position) {
-    Operation *producer = value.getDefiningOp();
-    if (!producer || producer->getBlock() != position->getBlock() || producer->isBeforeInBlock(position))
-      return;
-    for (Value operand : producer->getOperands())
-      moveBefore(operand, position);
-    producer->moveBefore(position);
+    SmallVector<std::pair<const KernelNeeds *, int64_t>> all = {{&needsOf(kernel), 1}};
+    for (const BatchPart &part : batch.parts)
+      all.emplace_back(&needsOf(part.kernel), part.members.size());
+    int64_t blockSize = 0, numIdle = 0, sharedBytes = 0;
+    for (auto [needs, numMembers] : all)
+      blockSize = std::max(blockSize, needs->blockSize);
+    for (auto [needs, numMembers] : all) {
+      if (needs->hasBarrier && needs->blockSize < blockSize)
+        return false;
+      numIdle += (blockSize - needs->blockSize) * needs->numBlocks * numMembers;
+    }
+    for (Type type : sharedByTurns(llvm::to_vector(llvm::make_first_range(all))))
+      sharedBytes += sizeOf(cast<MemRefType>(type));
+    return numIdle <= kMaxIdleThreads && sharedBytes <= kMaxSharedBytes;
   }
 
   static unsigned numOwnArguments(gpu::LaunchFuncOp a, gpu::LaunchFuncOp b) {
@@ -173,114 +226,52 @@ private:
   /// Whether to run a launch at `position` already would make large buffers live longer.
   static bool holdsMemory(const Effects &effects, Operation *position) {
     return llvm::any_of(effects.writes, [&](Value root) {
-      return root.getDefiningOp<memref::AllocOp>() && sizeOf(root) > kMaxHeldBytes && !isUsedBefore(root, position);
+      return isLarge(root) && !isUsed(root, [&](Operation *user) { return user->isBeforeInBlock(position); });
     });
   }
 
-  static bool isUsedBefore(Value buffer, Operation *position) {
+  /// Whether an op of the block of `buffer`'s producer that uses it, or a view of it, is `wanted`.
+  static bool isUsed(Value buffer, llvm::function_ref<bool(Operation *)> wanted) {
+    Block *block = buffer.getParentBlock();
     return llvm::any_of(buffer.getUsers(), [&](Operation *user) {
       if (isa<ViewLikeOpInterface>(user))
-        return isUsedBefore(user->getResult(0), position);
-      Operation *here = position->getBlock()->findAncestorOpInBlock(*user);
-      return here && here->isBeforeInBlock(position);
+        return isUsed(user->getResult(0), wanted);
+      Operation *here = block->findAncestorOpInBlock(*user);
+      return here && wanted(here);
     });
   }
 
-  void replace(Batch &batch) {
-    gpu::LaunchFuncOp first = batch.members.front();
-    unsigned numArguments = first.getNumKernelOperands(), numMembers = batch.members.size();
-    SmallVector<bool> isShared(numArguments);
+  void replace(const Batch &batch, gpu::LaunchFuncOp first) {
     SmallVector<Value> operands;
-    for (unsigned index = 0; index < numArguments; ++index) {
-      Value value = first.getKernelOperands()[index];
-      isShared[index] =
-          llvm::all_of(batch.members, [&](gpu::LaunchFuncOp member) { return member.getKernelOperands()[index] == value; });
-      for (gpu::LaunchFuncOp member : isShared[index] ? ArrayRef(first) : ArrayRef(batch.members))
-        operands.push_back(member.getKernelOperands()[index]);
-    }
+    for (const BatchPart &part : batch.parts)
+      llvm::append_range(operands, part.operands());
     for (Value operand : operands)
       moveBefore(operand, first);
-    Launch launch = makeKernel(kernelOf(first), numMembers, isShared, ValueRange(operands).getTypes());
     ImplicitLocOpBuilder b(first.getLoc(), first);
-    DeviceModule::launch(b, launch, operands);
+    DeviceModule::launch(b, batchedKernels.get(batch.parts), operands);
     sumTraffic(batch, first->getPrevNode());
-    for (gpu::LaunchFuncOp member : batch.members)
-      member.erase();
+    for (const BatchPart &part : batch.parts)
+      for (gpu::LaunchFuncOp member : part.members) {
+        known.erase(member);
+        member.erase();
+      }
   }
 
   static void sumTraffic(const Batch &batch, Operation *launch) {
     SmallVector<int64_t> sum(2, 0);
-    for (gpu::LaunchFuncOp member : batch.members)
-      if (auto traffic = member->getAttrOfType<DenseI64ArrayAttr>(kTrafficAttr))
-        for (auto [total, bytes] : llvm::zip(sum, traffic.asArrayRef()))
-          total += bytes;
+    for (const BatchPart &part : batch.parts)
+      for (gpu::LaunchFuncOp member : part.members)
+        if (auto traffic = member->getAttrOfType<DenseI64ArrayAttr>(kTrafficAttr))
+          for (auto [total, bytes] : llvm::zip(sum, traffic.asArrayRef()))
+            total += bytes;
     launch->setAttr(kTrafficAttr, Builder(launch->getContext()).getDenseI64ArrayAttr(sum));
   }
 
-  /// The body of `kernel` for one of `numMembers` sets of arguments, by the number of the block.
-  Launch makeKernel(gpu::GPUFuncOp kernel, unsigned numMembers, ArrayRef<bool> isShared, TypeRange types) {
-    int64_t numBlocks = kernel.getKnownGridSizeAttr()[0];
-    Launch launch;
-    launch.kernel = device.createKernel(kernel.getLoc(), kernel.getName() + "_x" + Twine(numMembers), types);
-    launch.numBlocks = numBlocks * numMembers;
-    launch.blockSize = kernel.getKnownBlockSizeAttr()[0];
-    KernelBuilder k(launch.kernel, launch.numBlocks, launch.blockSize);
-    Value member = arith::DivUIOp::create(k.b, k.block(), k.index(numBlocks));
-    Value block = arith::RemUIOp::create(k.b, k.block(), k.index(numBlocks));
-
-    IRMapping mapping;
-    SmallVector<SmallVector<Value>> own(numMembers); // Per member, what is not shared.
-    SmallVector<Type> ownTypes;
-    unsigned next = 0;
-    for (auto [index, shared] : llvm::enumerate(isShared)) {
-      DictionaryAttr attributes = kernel.getArgAttrDict(index);
-      for (unsigned of = 0; of < (shared ? 1 : numMembers); ++of, ++next) {
-        launch.kernel.setArgAttrs(next, attributes);
-        if (shared)
-          mapping.map(kernel.getArgument(index), launch.kernel.getArgument(next));
-        else
-          own[of].push_back(launch.kernel.getArgument(next));
-      }
-      if (!shared)
-        ownTypes.push_back(kernel.getArgument(index).getType());
-    }
-    auto chosen = llvm::to_vector(choose(k.b, member, own, ownTypes));
-    next = 0;
-    for (auto [index, shared] : llvm::enumerate(isShared))
-      if (!shared)
-        mapping.map(kernel.getArgument(index), chosen[next++]);
-    for (BlockArgument buffer : kernel.getWorkgroupAttributions())
-      mapping.map(buffer, launch.kernel.addWorkgroupAttribution(buffer.getType(), buffer.getLoc()));
-    for (Operation &op : kernel.front().without_terminator()) {
-      Operation *clone = k.b.clone(op, mapping);
-      clone->walk([&](gpu::BlockIdOp id) {
-        id.replaceAllUsesWith(block);
-        if (id == clone)
-          mapping.map(op.getResult(0), block);
-      });
-    }
-    launch.kernel.walk([&](gpu::BlockIdOp id) {
-      if (id.use_empty())
-        id.erase();
-    });
-    return launch;
-  }
-
-  static ValueRange choose(ImplicitLocOpBuilder &b, Value member, ArrayRef<SmallVector<Value>> own, TypeRange types) {
-    if (types.empty())
-      return {};
-    SmallVector<int64_t> cases = llvm::to_vector(llvm::seq<int64_t>(0, own.size() - 1));
-    auto chooser = scf::IndexSwitchOp::create(b, types, member, cases, cases.size());
-    for (auto [number, region] : llvm::enumerate(chooser->getRegions())) { // The default is the first of them.
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(&region.emplaceBlock());
-      scf::YieldOp::create(b, number == 0 ? own.back() : own[number - 1]);
-    }
-    return chooser.getResults();
-  }
-
   DeviceModule device;
+  BatchedKernels batchedKernels;
   SymbolTable symbols;
+  std::map<Operation *, KernelNeeds> needs;
+  std::map<Operation *, Effects> known; // References to what is in there stay valid.
 };
 
 struct BatchLaunches : impl::BatchLaunchesBase<BatchLaunches> {

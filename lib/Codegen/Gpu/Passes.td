@@ -79,13 +79,14 @@ def GenerateGpuKernels : Pass<"hjx-generate-gpu-kernels", "mlir::ModuleOp"> {
 }
 
 def BatchLaunches : Pass<"hjx-batch-launches", "mlir::ModuleOp"> {
-  let summary = "Make one launch of launches of the same kernel on other buffers";
+  let summary = "Make one launch of launches that do not depend on each other";
   let description = [{
-    Launches of one kernel that do not depend on each other, or on what is launched between
-    them, run where the first of them stands, as one launch of a kernel that takes all their
-    buffers and chooses by the number of its block. Arguments that are the same stay one.
-    Matrix products stay alone, and launches whose temporary buffers would live longer.
-    Kernels that nothing launches any more are erased.
+    Launches that do not depend on each other, or on what is launched between them, run as one:
+    of a kernel that takes all their buffers and chooses by the number of its block. Those of one
+    kernel share its body, and arguments that are the same; others have bodies side by side, if
+    their blocks are alike. First every launch sinks to behind the last that reads what it reads,
+    so that small sums wait for each other. Matrix products stay alone, and launches whose
+    temporary buffers would live longer. Kernels that nothing launches any more are erased.
   }];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::gpu::GPUDialect", "mlir::scf::SCFDialect"];
 }

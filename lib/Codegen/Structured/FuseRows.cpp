@@ -11,6 +11,7 @@
 // result but the last; the choice that joins most ops wins.
 #include "lib/Codegen/Structured/BodyEmitter.h"
 #include "lib/Codegen/Structured/BufferEffects.h"
+#include "lib/Codegen/Structured/Motion.h"
 #include "lib/Codegen/Structured/Passes.h"
 #include "lib/Codegen/Structured/RowLoops.h"
 #include "lib/Codegen/Structured/VectorSchedule.h"
@@ -251,31 +252,12 @@ private:
   }
 
   /// Whether what `op` takes can be had at `position`.
-  bool operandsCanMove(Operation *op, Operation *position) {
+  static bool operandsCanMove(Operation *op, Operation *position) {
     llvm::SetVector<Value> values(op->operand_begin(), op->operand_end());
     op->walk([&](Operation *nested) {
       values.insert(nested->operand_begin(), nested->operand_end());
     });
-    return llvm::all_of(values, [&](Value value) { return canMove(value, position); });
-  }
-
-  bool canMove(Value value, Operation *position) {
-    Operation *producer = value.getDefiningOp();
-    if (!producer || producer->getBlock() != &block || producer->isBeforeInBlock(position))
-      return true;
-    return (isMemoryEffectFree(producer) || isa<memref::AllocOp>(producer)) &&
-           producer->getNumRegions() == 0 &&
-           llvm::all_of(producer->getOperands(),
-                        [&](Value operand) { return canMove(operand, position); });
-  }
-
-  void moveBefore(Value value, Operation *position) {
-    Operation *producer = value.getDefiningOp();
-    if (!producer || producer->getBlock() != &block || producer->isBeforeInBlock(position))
-      return;
-    for (Value operand : producer->getOperands())
-      moveBefore(operand, position);
-    producer->moveBefore(position);
+    return llvm::all_of(values, [&](Value value) { return canMoveBefore(value, position); });
   }
 
   /// Moves the members behind the first one; returns the last.

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Kernels of batches: see the header.
+#include "lib/Codegen/Gpu/BatchedKernel.h"
+
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+using namespace hjx;
+
+KernelNeeds::KernelNeeds(gpu::GPUFuncOp kernel) {
+  if (!kernel.getKnownGridSizeAttr() || kernel.getNumArguments() == 0)
+    return;
+  numBlocks = kernel.getKnownGridSizeAttr()[0];
+  blockSize = kernel.getKnownBlockSizeAttr()[0];
+  isMovable = true;
+  kernel.walk([&](Operation *op) {
+    isMovable &= !isa<gpu::GridDimOp>(op) && !isa_and_present<NVVM::NVVMDialect>(op->getDialect());
+    hasBarrier |= isa<gpu::BarrierOp>(op);
+  });
+  for (BlockArgument buffer : kernel.getWorkgroupAttributions())
+    shared.push_back(buffer.getType());
+}
+
+bool BatchPart::isShared(unsigned index) const {
+  return llvm::all_of(members, [&](gpu::LaunchFuncOp member) {
+    return member.getKernelOperands()[index] == gpu::LaunchFuncOp(members.front()).getKernelOperands()[index];
+  });
+}
+
+SmallVector<Value> BatchPart::operands() const {
+  SmallVector<Value> operands;
+  for (unsigned index = 0; index < gpu::LaunchFuncOp(members.front()).getNumKernelOperands(); ++index)
+    for (gpu::LaunchFuncOp member : isShared(index) ? ArrayRef(members).take_front() : ArrayRef(members))
+      operands.push_back(member.getKernelOperands()[index]);
+  return operands;
+}
+
+SmallVector<Type> hjx::sharedByTurns(ArrayRef<const KernelNeeds *> needs) {
+  llvm::MapVector<Type, unsigned> most;
+  for (const KernelNeeds *one : needs)
+    for (Type type : one->shared)
+      most[type] = std::max<unsigned>(most[type], llvm::count(one->shared, type));
+  SmallVector<Type> types;
+  for (auto [type, count] : most)
+    types.append(count, type);
+  return types;
+}
+
+namespace {
+
+/// Fills the kernel of a batch, part by part.
+class BatchEmitter {
+public:
+  explicit BatchEmitter(const Launch &launch)
+      : kernel(launch.kernel), k(kernel, launch.numBlocks, launch.blockSize) {}
+
+  void emit(ArrayRef<BatchPart> parts) {
+    OpBuilder::InsertionGuard guard(k.b);
+    int64_t firstBlock = 0;
+    for (const BatchPart &part : parts) {
+      KernelNeeds needs(part.kernel);
+      int64_t end = firstBlock + needs.numBlocks * static_cast<int64_t>(part.members.size());
+      scf::IfOp choice;
+      if (&part != &parts.back()) {
+        Value isHere = arith::CmpIOp::create(k.b, arith::CmpIPredicate::ult, k.block(), k.index(end));
+        choice = scf::IfOp::create(k.b, isHere, /*withElseRegion=*/true);
+        k.b.setInsertionPointToStart(choice.thenBlock());
+      }
+      Value block = k.block();
+      if (firstBlock > 0)
+        block = arith::SubIOp::create(k.b, block, k.index(firstBlock));
+      Value isMine;
+      if (needs.blockSize < k.blockSize)
+        isMine = arith::CmpIOp::create(k.b, arith::CmpIPredicate::ult, k.blockTeam().thread, k.index(needs.blockSize));
+      k.when(isMine, [&] { emitPart(part, needs.numBlocks, block); });
+      if (choice)
+        k.b.setInsertionPointToStart(choice.elseBlock());
+      firstBlock = end;
+    }
+  }
+
+private:
+  /// The body of the part's kernel for one of its members, as `block` of all their blocks.
+  void emitPart(const BatchPart &part, int64_t numBlocks, Value block) {
+    gpu::GPUFuncOp original = part.kernel;
+    unsigned numMembers = part.members.size();
+    Value member;
+    if (numMembers > 1) {
+      member = arith::DivUIOp::create(k.b, block, k.index(numBlocks));
+      block = arith::RemUIOp::create(k.b, block, k.index(numBlocks));
+    }
+    IRMapping mapping;
+    takeArguments(part, member, mapping);
+    llvm::SmallDenseMap<Type, unsigned> numUsed;
+    for (BlockArgument buffer : original.getWorkgroupAttributions())
+      mapping.map(buffer, sharedBuffer(buffer, numUsed[buffer.getType()]++));
+    for (Operation &op : original.front().without_terminator()) {
+      if (isa<gpu::BlockIdOp>(op)) {
+        mapping.map(op.getResult(0), block);
+        continue;
+      }
+      Operation *clone = k.b.clone(op, mapping);
+      clone->walk([&](gpu::BlockIdOp id) {
+        id.replaceAllUsesWith(block);
+        id.erase();
+      });
+      clone->walk([&](memref::AllocaOp buffer) {
+        bool isClone = buffer == clone;
+        Value pooled = privateBuffer(buffer, numUsed);
+        if (isClone)
+          mapping.map(op.getResult(0), pooled);
+      });
+    }
+  }
+
+  void takeArguments(const BatchPart &part, Value member, IRMapping &mapping) {
+    gpu::GPUFuncOp original = part.kernel;
+    unsigned numMembers = part.members.size();
+    SmallVector<SmallVector<Value>> own(numMembers); // Per member, what is not shared.
+    SmallVector<BlockArgument> chosenFor;
+    SmallVector<Type> types;
+    for (unsigned index = 0; index < original.getNumArguments(); ++index) {
+      BlockArgument argument = original.getArgument(index);
+      bool isShared = part.isShared(index);
+      for (unsigned of = 0; of < (isShared ? 1 : numMembers); ++of) {
+        kernel.setArgAttrs(nextArgument, original.getArgAttrDict(index));
+        Value mine = kernel.getArgument(nextArgument++);
+        if (isShared)
+          mapping.map(argument, mine);
+        else
+          own[of].push_back(mine);
+      }
+      if (!isShared) {
+        chosenFor.push_back(argument);
+        types.push_back(argument.getType());
+      }
+    }
+    if (types.empty())
+      return;
+    SmallVector<int64_t> cases = llvm::to_vector(llvm::seq<int64_t>(0, numMembers - 1));
+    auto chooser = scf::IndexSwitchOp::create(k.b, types, member, cases, cases.size());
+    for (auto [number, region] : llvm::enumerate(chooser->getRegions())) { // The default is the first of them.
+      OpBuilder::InsertionGuard guard(k.b);
+      k.b.setInsertionPointToStart(&region.emplaceBlock());
+      scf::YieldOp::create(k.b, number == 0 ? own.back() : own[number - 1]);
+    }
+    for (auto [argument, value] : llvm::zip(chosenFor, chooser.getResults()))
+      mapping.map(argument, value);
+  }
+
+  /// Buffer `number` of that type: blocks of other parts use it, too.
+  Value sharedBuffer(BlockArgument like, unsigned number) {
+    for (BlockArgument buffer : kernel.getWorkgroupAttributions())
+      if (buffer.getType() == like.getType() && number-- == 0)
+        return buffer;
+    return kernel.addWorkgroupAttribution(like.getType(), like.getLoc());
+  }
+
+  /// Puts the next buffer like `buffer` in its place: those of a thread are registers only if no branch
+  /// decides which of two that do the same is meant.
+  Value privateBuffer(memref::AllocaOp buffer, llvm::SmallDenseMap<Type, unsigned> &numUsed) {
+    SmallVector<memref::AllocaOp> &pool = privateBuffers[buffer.getType()];
+    unsigned number = numUsed[buffer.getType()]++;
+    if (number == pool.size()) {
+      buffer->moveBefore(&kernel.front().front());
+      pool.push_back(buffer);
+      return buffer;
+    }
+    memref::AllocaOp pooled = pool[number];
+    pooled.setAlignment(std::max(pooled.getAlignment().value_or(0), buffer.getAlignment().value_or(0)));
+    buffer.replaceAllUsesWith(pooled.getResult());
+    buffer.erase();
+    return pooled;
+  }
+
+  gpu::GPUFuncOp kernel;
+  KernelBuilder k;
+  unsigned nextArgument = 0;
+  llvm::SmallDenseMap<Type, SmallVector<memref::AllocaOp>> privateBuffers;
+};
+
+} // namespace
+
+Launch BatchedKernels::get(ArrayRef<BatchPart> parts) {
+  std::string key;
+  llvm::raw_string_ostream os(key);
+  for (const BatchPart &part : parts) {
+    gpu::GPUFuncOp kernel = part.kernel;
+    os << kernel.getName() << "*" << part.members.size() << ":";
+    for (unsigned index = 0; index < kernel.getNumArguments(); ++index)
+      os << part.isShared(index);
+    os << ";";
+  }
+  auto [it, isNew] = known.try_emplace(key);
+  if (isNew)
+    it->second = emit(parts);
+  return it->second;
+}
+
+Launch BatchedKernels::emit(ArrayRef<BatchPart> parts) {
+  Launch launch{nullptr, /*numBlocks=*/0, /*blockSize=*/1};
+  unsigned numMembers = 0;
+  SmallVector<Type> types;
+  for (const BatchPart &part : parts) {
+    KernelNeeds needs(part.kernel);
+    launch.numBlocks += needs.numBlocks * static_cast<int64_t>(part.members.size());
+    launch.blockSize = std::max(launch.blockSize, needs.blockSize);
+    numMembers += part.members.size();
+    llvm::append_range(types, ValueRange(part.operands()).getTypes());
+  }
+  gpu::GPUFuncOp first = parts.front().kernel;
+  launch.kernel = device.createKernel(
+      first.getLoc(), first.getName() + (parts.size() > 1 ? "_etc" : "") + "_x" + Twine(numMembers), types);
+  BatchEmitter(launch).emit(parts);
+  return launch;
+}
