@@ -86,7 +86,7 @@ gpu::GPUFuncOp hjx::emitAttentionKernel(DeviceModule &device, Location loc,
   types.append(4 + 3 * config.numMatrices(), b.getIndexType());
   types.push_back(b.getF32Type());
   gpu::GPUFuncOp kernel = device.createKernel(loc, config.name(), types);
-  for (unsigned number = 0; number < (isForward ? 3 : 6); ++number)
+  for (unsigned number = 0; number < config.numOperands(); ++number)
     kernel.setArgAttr(number, LLVM::LLVMDialect::getReadonlyAttrName(), b.getUnitAttr());
   if (isForward)
     emitAttentionForward(kernel, config);

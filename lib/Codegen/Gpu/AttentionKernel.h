@@ -60,10 +60,16 @@ struct AttentionKernelConfig {
   unsigned numMatrices() const {
     return part == AttentionPart::Forward ? 5 : part == AttentionPart::QueryBar ? 7 : 8;
   }
+  /// Of these, those that it reads come first.
+  unsigned numOperands() const { return part == AttentionPart::Forward ? 3 : 6; }
 };
 
 /// Whether there are kernels for `op`, attention or its cotangent, in its module.
 bool hasAttentionKernel(mlir::Operation *op);
+
+/// Whether the kernels can read, or write, a buffer of `type` where it is: rows of features begin at
+/// multiples of 16 bytes, and the batch axes are as one. One number a row may lie anywhere.
+bool isReadableByAttention(mlir::MemRefType type, bool hasFeatures);
 
 /// Returns the kernel of `config`:
 ///   (matrices: memref<?xT, strided<[1], offset: ?>>, queries, keys, heads, tiles of rows: index,

@@ -10,6 +10,7 @@
 // Operands may be slices and reshapes that the kernels can read in aligned vectors, such as the
 // three thirds of one projection; others are copied.
 #include "dialects/hjx/Attention.h"
+#include "lib/Codegen/Gpu/AttentionKernel.h"
 #include "lib/Codegen/Gpu/Passes.h"
 #include "lib/Codegen/Structured/Passes.h"
 #include "lib/Codegen/Structured/RowLoops.h"
@@ -19,10 +20,7 @@
 using namespace mlir;
 using namespace mlir::bufferization;
 
-namespace {
-
-/// Whether rows of features begin at multiples of 16 bytes, and the batch axes are as one.
-bool isReadable(MemRefType type, bool hasFeatures) {
+bool hjx::isReadableByAttention(MemRefType type, bool hasFeatures) {
   SmallVector<int64_t> strides;
   int64_t offset;
   if (failed(type.getStridesAndOffset(strides, offset)) || ShapedType::isDynamic(offset) ||
@@ -44,6 +42,8 @@ bool isReadable(MemRefType type, bool hasFeatures) {
   }
   return true;
 }
+
+namespace {
 
 func::FuncOp declareKernel(Operation *op, TypeRange arguments) {
   Builder b(op->getContext());
@@ -88,7 +88,7 @@ struct AttentionModel : BufferizableOpInterface::ExternalModel<AttentionModel<Op
       if (failed(buffer))
         return failure();
       auto type = cast<MemRefType>(buffer->getType());
-      if (!isReadable(type, type.getRank() == rank)) {
+      if (!hjx::isReadableByAttention(type, type.getRank() == rank)) {
         FailureOr<Value> copy = allocate(operand.getType());
         if (failed(copy) || failed(options.createMemCpy(rewriter, loc, *buffer, *copy)))
           return failure();

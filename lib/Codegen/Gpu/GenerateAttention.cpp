@@ -5,6 +5,7 @@
 #include "lib/Codegen/Gpu/AttentionKernel.h"
 #include "lib/Codegen/Gpu/KernelGenerator.h"
 #include "lib/Codegen/Gpu/Passes.h"
+#include "lib/Codegen/Gpu/ProgramCost.h"
 
 using namespace mlir;
 
@@ -67,6 +68,14 @@ void KernelGenerator::launchAttention(func::CallOp call, AttentionPart part,
   arguments.push_back(arith::ConstantOp::create(b, b.getF32FloatAttr(static_cast<float>(scale))));
   DeviceModule::launch(b, {kernel, numTiles * numHeads * numBatches, config.blockSize()},
                        arguments);
+  Traffic traffic;
+  traffic.isProduct = true; // Two of them, and what is between.
+  for (auto [position, operand] : llvm::enumerate(matrices)) {
+    MemRefType type = typeOf(operand);
+    int64_t bytes = type.getNumElements() * type.getElementTypeBitWidth() / 8;
+    (position < config.numOperands() ? traffic.readBytes : traffic.writtenBytes) += bytes;
+  }
+  traffic.annotate(cast<gpu::LaunchFuncOp>(call->getPrevNode()), /*scratchBytes=*/0);
 }
 
 LogicalResult KernelGenerator::generateAttention() {

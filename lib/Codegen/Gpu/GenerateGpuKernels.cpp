@@ -113,8 +113,7 @@ static FailureOr<MatmulPrecision> matmulPrecisionOf(ModuleOp module) {
 }
 
 /// Tells the launches that were made for `call`, behind `previous`, what they move.
-static void annotateLaunches(func::CallOp call, Operation *previous, const Traffic &traffic, DeviceModule &device,
-                             bool isAttention) {
+static void annotateLaunches(func::CallOp call, Operation *previous, const Traffic &traffic) {
   SmallVector<gpu::LaunchFuncOp> launches;
   int64_t scratchBytes = 0;
   for (Operation *op = previous ? previous->getNextNode() : &call->getBlock()->front(); op != call; op = op->getNextNode()) {
@@ -123,13 +122,7 @@ static void annotateLaunches(func::CallOp call, Operation *previous, const Traff
     else if (auto scratch = dyn_cast<memref::AllocOp>(op))
       scratchBytes += scratch.getType().getNumElements() * llvm::divideCeil(scratch.getType().getElementTypeBitWidth(), 8u);
   }
-  if (!isAttention)
-    return traffic.annotate(launches, scratchBytes);
-  for (gpu::LaunchFuncOp launch : launches) {
-    Traffic ofLaunch = Traffic::ofOperands(launch, device.lookup(launch.getKernelName()));
-    ofLaunch.isProduct = true; // Two of them, and what is between.
-    ofLaunch.annotate(launch, 0);
-  }
+  traffic.annotate(launches, scratchBytes);
 }
 
 namespace {
@@ -159,8 +152,9 @@ struct GenerateGpuKernels : impl::GenerateGpuKernelsBase<GenerateGpuKernels> {
         before.push_back(call->getPrevNode());
       if (failed(KernelGenerator(device, function, calls, *precision).generate()))
         return signalPassFailure();
-      for (auto [call, previous] : llvm::zip(calls, before))
-        annotateLaunches(call, previous, traffic, device, function->hasAttr(kAttentionAttr));
+      if (!function->hasAttr(kAttentionAttr)) // Its function has no body: it tells itself.
+        for (auto [call, previous] : llvm::zip(calls, before))
+          annotateLaunches(call, previous, traffic);
       for (func::CallOp call : calls)
         call.erase();
       function.erase();

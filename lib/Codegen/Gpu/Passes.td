@@ -29,6 +29,16 @@ def HoistElementwise : Pass<"hjx-hoist-elementwise", "mlir::func::FuncOp"> {
   let dependentDialects = ["mlir::linalg::LinalgDialect"];
 }
 
+def PlaceAttention : Pass<"hjx-place-attention", "mlir::ModuleOp"> {
+  let summary = "Let kernels of attention write where their results are copied to";
+  let description = [{
+    A result that is only copied, such as into a third of the gradient of one projection, is
+    written there at once: the kernels take strides. If nothing else touches the place between the
+    call and the copy, and it begins at multiples of 16 bytes.
+  }];
+  let dependentDialects = ["mlir::memref::MemRefDialect"];
+}
+
 def OutlineReductions : Pass<"hjx-outline-reductions", "mlir::ModuleOp"> {
   let summary = "Make a reduction and the fill with zeros before it a call of one kernel";
   let description = [{

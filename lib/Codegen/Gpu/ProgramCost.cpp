@@ -4,7 +4,6 @@
 #include "lib/Codegen/Structured/Product.h"
 #include "lib/Codegen/Structured/RowLoops.h"
 
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
@@ -107,20 +106,6 @@ Traffic Traffic::of(func::FuncOp function) {
       counter.visit(store);
   });
   return {counter.read.total(), counter.written.total(), counter.isProduct};
-}
-
-Traffic Traffic::ofOperands(gpu::LaunchFuncOp launch, gpu::GPUFuncOp kernel) {
-  Traffic traffic;
-  for (auto [index, operand] : llvm::enumerate(launch.getKernelOperands())) {
-    if (!isa<MemRefType>(operand.getType()))
-      continue;
-    auto type = cast<MemRefType>(withoutReshapes(operand).getType());
-    if (!type.hasStaticShape())
-      type = cast<MemRefType>(rootBuffer(operand).getType()); // A view, told without its size.
-    bool isReadOnly = kernel && kernel.getArgAttr(index, LLVM::LLVMDialect::getReadonlyAttrName());
-    (isReadOnly ? traffic.readBytes : traffic.writtenBytes) += type.getNumElements() * elementBytes(type);
-  }
-  return traffic;
 }
 
 void Traffic::annotate(ArrayRef<gpu::LaunchFuncOp> launches, int64_t scratchBytes) const {

@@ -38,8 +38,6 @@ struct Traffic {
   /// Splits what a call moves among the launches that replace it: the first reads, the last writes;
   /// buffers made for them are written by the first, read by the last.
   void annotate(llvm::ArrayRef<mlir::gpu::LaunchFuncOp> launches, int64_t scratchBytes) const;
-  /// Of a launch of `kernel` that takes whole buffers: each once, read if it is read only.
-  static Traffic ofOperands(mlir::gpu::LaunchFuncOp launch, mlir::gpu::GPUFuncOp kernel);
 };
 
 /// All launches of one kernel in a call of the program.
