@@ -29,9 +29,10 @@ private:
     llvm::SetVector<Value> needed(op->operand_begin(), op->operand_end());
     getUsedValuesDefinedAbove(op->getRegions(), needed);
     // What it ends: then nothing that lives is larger in between. Scalars are never large; whether a
-    // step counts is known before the optimizer begins.
+    // step counts, and what it does, is known before the optimizer begins.
     Operation *position = nullptr;
-    bool endsOne = llvm::all_of(op->getResultTypes(), [](Type type) { return cast<RankedTensorType>(type).getRank() == 0; });
+    bool isScalar = llvm::all_of(op->getResultTypes(), [](Type type) { return cast<RankedTensorType>(type).getRank() == 0; });
+    bool endsOne = isScalar;
     for (Value input : op.getDpsInputs())
       if (isEndedBy(input, op)) {
         endsOne = true;
@@ -51,11 +52,14 @@ private:
       else
         position = later(position, producer);
     }
-    if (!position || !position->isBeforeInBlock(op))
+    if (position ? !position->isBeforeInBlock(op) : !isScalar || op == &block.front())
       return;
-    op->moveAfter(position);
+    if (position)
+      op->moveAfter(position);
+    else
+      op->moveBefore(&block.front());
     for (Operation *producer : along)
-      if (position->isBeforeInBlock(producer) && op->isBeforeInBlock(producer))
+      if (op->isBeforeInBlock(producer))
         producer->moveBefore(op);
   }
 

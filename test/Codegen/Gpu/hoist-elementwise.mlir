@@ -68,3 +68,30 @@ func.func @select(%g: tensor<8xf32>, %h: tensor<8xf32>, %p: tensor<8xf32> {hjx.a
   } -> tensor<8xf32>
   return %q, %r, %n : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
 }
+
+// A scalar that arguments alone decide is there from the start: what it scales need not wait for it.
+// CHECK-LABEL: func.func @scalar
+// CHECK: math.exp
+// CHECK: arith.mulf
+// CHECK: arith.subf
+func.func @scalar(%g: tensor<8xf32>, %p: tensor<8xf32> {hjx.alias = 0 : i64}, %rate: tensor<f32>) -> tensor<8xf32> {
+  %e = tensor.empty() : tensor<8xf32>
+  %m = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%g : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      %t = arith.mulf %a, %a : f32
+      linalg.yield %t : f32
+  } -> tensor<8xf32>
+  %s = tensor.empty() : tensor<f32>
+  %now = linalg.generic {indexing_maps = [affine_map<() -> ()>, affine_map<() -> ()>], iterator_types = []} ins(%rate : tensor<f32>) outs(%s : tensor<f32>) {
+    ^bb0(%a: f32, %o: f32):
+      %t = math.exp %a : f32
+      linalg.yield %t : f32
+  } -> tensor<f32>
+  %q = linalg.generic {indexing_maps = [#id, #id, affine_map<(i) -> ()>, #id], iterator_types = ["parallel"]} ins(%p, %m, %now : tensor<8xf32>, tensor<8xf32>, tensor<f32>) outs(%e : tensor<8xf32>) {
+    ^bb0(%a: f32, %b: f32, %r: f32, %o: f32):
+      %t = arith.subf %a, %b : f32
+      %u = arith.mulf %t, %r : f32
+      linalg.yield %u : f32
+  } -> tensor<8xf32>
+  return %q : tensor<8xf32>
+}
