@@ -6,21 +6,15 @@
 //   %s = reduce(%x) outs(%zero)            ->
 //   %next = %sum + %s
 //
-// Gradients that are accumulated over micro-batches are such sums: without this each is written
+// and zeros + %s is %s. Gradients that are accumulated over micro-batches are such sums: without this each is written
 // down by itself, read again, and added.
+#include "lib/Codegen/Gpu/Accumulations.h"
 #include "lib/Codegen/Gpu/Passes.h"
 #include "lib/Codegen/Structured/Combiner.h"
 
 using namespace mlir;
 
-namespace hjx {
-#define GEN_PASS_DEF_FOLDACCUMULATIONS
-#include "lib/Codegen/Gpu/Passes.h.inc"
-
-namespace {
-
-/// Whether `value` is a tensor of zeros that an op has just made.
-bool isFilledWithZero(Value value) {
+bool hjx::isFilledWithZero(Value value) {
   auto fill = value.getDefiningOp<linalg::GenericOp>();
   if (!fill || fill.getNumDpsInits() != 1)
     return false;
@@ -33,10 +27,9 @@ bool isFilledWithZero(Value value) {
   return matchPattern(element, m_AnyZeroFloat()) || matchPattern(element, m_Zero());
 }
 
-bool isAddition(Operation *op) { return isa<arith::AddFOp, arith::AddIOp>(op); }
+static bool isAddition(Operation *op) { return isa<arith::AddFOp, arith::AddIOp>(op); }
 
-/// Whether `op` adds two tensors, element by element, and does nothing else.
-bool addsTensors(linalg::GenericOp op) {
+bool hjx::addsTensors(linalg::GenericOp op) {
   Block *body = op.getBody();
   return op.getNumDpsInputs() == 2 && op.getNumDpsInits() == 1 && op.getNumReductionLoops() == 0 &&
          body->getOperations().size() == 2 && isAddition(&body->front()) &&
@@ -44,6 +37,12 @@ bool addsTensors(linalg::GenericOp op) {
          llvm::equal(body->front().getOperands(), body->getArguments().take_front(2)) &&
          llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) { return map.isIdentity(); });
 }
+
+namespace hjx {
+#define GEN_PASS_DEF_FOLDACCUMULATIONS
+#include "lib/Codegen/Gpu/Passes.h.inc"
+
+namespace {
 
 /// Whether `value` is a sum of terms, from zero, that nothing else needs.
 bool isOwnSum(Value value) {
@@ -55,6 +54,14 @@ bool isOwnSum(Value value) {
   return combiner && isAddition(combiner->op);
 }
 
+/// The operands of an addition, what is made last first: what it is added to is there by then, and its own
+/// operands need not wait.
+std::array<unsigned, 2> sidesOf(linalg::GenericOp addition) {
+  Operation *first = addition.getDpsInputs()[0].getDefiningOp(), *second = addition.getDpsInputs()[1].getDefiningOp();
+  bool secondIsLater = first && second && first->getBlock() == second->getBlock() && first->isBeforeInBlock(second);
+  return secondIsLater ? std::array{1u, 0u} : std::array{0u, 1u};
+}
+
 struct FoldAccumulations : impl::FoldAccumulationsBase<FoldAccumulations> {
   void runOnOperation() override {
     SmallVector<linalg::GenericOp> additions;
@@ -63,8 +70,13 @@ struct FoldAccumulations : impl::FoldAccumulationsBase<FoldAccumulations> {
         additions.push_back(op);
     });
     for (linalg::GenericOp addition : additions)
-      for (unsigned side : {0, 1}) {
+      for (unsigned side : sidesOf(addition)) {
         Value sum = addition.getDpsInputs()[side], start = addition.getDpsInputs()[1 - side];
+        if (isFilledWithZero(start) && sum.getType() == start.getType()) {
+          addition.getResult(0).replaceAllUsesWith(sum);
+          addition.erase();
+          break;
+        }
         // Who needs the start once more would get a copy.
         if (!isOwnSum(sum) || sum == start || !start.hasOneUse() || start.getType() != sum.getType())
           continue;

@@ -14,8 +14,19 @@ def FoldAccumulations : Pass<"hjx-fold-accumulations", "mlir::func::FuncOp"> {
     `start + reduce(x, 0)` becomes `reduce(x, start)`, if nothing else needs either of the two: a
     gradient that is added to an accumulator is never written down by itself. The sum is added
     last where a reduction is split among threads, and first where one thread sums alone.
+    What is added to zeros is the sum.
   }];
   let dependentDialects = ["mlir::linalg::LinalgDialect"];
+}
+
+def PeelAccumulations : Pass<"hjx-peel-accumulations", "mlir::func::FuncOp"> {
+  let summary = "Let the first round of a loop make the sums that later rounds add to";
+  let description = [{
+    A loop that adds to tensors of zeros, such as the gradients of micro-batches, has its first
+    round before it: nothing is filled with zeros, and nothing reads them. The additions of zeros
+    that this leaves are gone after hjx-fold-accumulations.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::scf::SCFDialect"];
 }
 
 def HoistElementwise : Pass<"hjx-hoist-elementwise", "mlir::func::FuncOp"> {

@@ -14,6 +14,7 @@ using namespace mlir;
 void hjx::buildToGpuKernelPipeline(OpPassManager &pm, const GenerateGpuKernelsOptions &options) {
   pm.addNestedPass<func::FuncOp>(createGeneralizeTensorOps());
   pm.addNestedPass<func::FuncOp>(createFuseElementwise({.endProducts = true}));
+  pm.addNestedPass<func::FuncOp>(createPeelAccumulations());
   pm.addNestedPass<func::FuncOp>(createFoldAccumulations());
   pm.addNestedPass<func::FuncOp>(createHoistElementwise());
   buildToBufferPipeline(pm, {.fuse = false});

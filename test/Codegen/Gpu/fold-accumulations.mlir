@@ -79,3 +79,28 @@ func.func @others(%x: tensor<2x3xf32>, %p: tensor<2xf32>, %q: tensor<2xf32>) -> 
   // CHECK: ins(%{{.*}}, %{{.*}} : tensor<2xf32>, tensor<2xf32>)
   return %r, %w, %s : tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
 }
+
+// -----
+
+#id = affine_map<(i) -> (i)>
+
+// What is added to zeros is the sum.
+// CHECK-LABEL: func.func @zeros
+// CHECK-SAME: %[[X:[^:]*]]: tensor<2xf32>
+// CHECK: return %[[X]]
+func.func @zeros(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2xf32>
+  %f = linalg.generic {indexing_maps = [affine_map<(i) -> ()>, #id], iterator_types = ["parallel"]}
+      ins(%zero : f32) outs(%e : tensor<2xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      linalg.yield %a : f32
+  } -> tensor<2xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}
+      ins(%f, %x : tensor<2xf32>, tensor<2xf32>) outs(%e : tensor<2xf32>) {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %t = arith.addf %a, %b : f32
+      linalg.yield %t : f32
+  } -> tensor<2xf32>
+  return %r : tensor<2xf32>
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What sums of tensors look like.
+#pragma once
+
+#include "lib/Support/Pch.h"
+
+namespace hjx {
+
+/// Whether `value` is a tensor of zeros that an op has just made.
+bool isFilledWithZero(mlir::Value value);
+
+/// Whether `op` adds two tensors, element by element, and does nothing else.
+bool addsTensors(mlir::linalg::GenericOp op);
+
+} // namespace hjx
