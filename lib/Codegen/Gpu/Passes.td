@@ -29,6 +29,16 @@ def PeelAccumulations : Pass<"hjx-peel-accumulations", "mlir::func::FuncOp"> {
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::scf::SCFDialect"];
 }
 
+def ComputeInPlace : Pass<"hjx-compute-in-place", "mlir::func::FuncOp"> {
+  let summary = "Let elementwise ops on long rows overwrite what they read last";
+  let description = [{
+    Softmax over a vocabulary scales what exp left, which nothing else reads, and whose rows no
+    block can keep: it is scaled where it is. Rows that fit stay on chip without this. What
+    a product made is left to its epilogue.
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect"];
+}
+
 def HoistElementwise : Pass<"hjx-hoist-elementwise", "mlir::func::FuncOp"> {
   let summary = "Move elementwise ops up to what they read, where that needs no memory";
   let description = [{

@@ -17,6 +17,7 @@ void hjx::buildToGpuKernelPipeline(OpPassManager &pm, const GenerateGpuKernelsOp
   pm.addNestedPass<func::FuncOp>(createPeelAccumulations());
   pm.addNestedPass<func::FuncOp>(createFoldAccumulations());
   pm.addNestedPass<func::FuncOp>(createHoistElementwise());
+  pm.addNestedPass<func::FuncOp>(createComputeInPlace());
   buildToBufferPipeline(pm, {.fuse = false});
   pm.addPass(createPlaceAttention());
   pm.addPass(createOutlineLoops());
