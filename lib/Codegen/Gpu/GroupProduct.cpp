@@ -2,6 +2,8 @@
 //
 // Which ops run in the kernel of a product: see ProductEpilogue.h. Greedy, in program order: an
 // elementwise op on what the group writes joins if it can be moved up to the group, or the group down to it.
+// Not if it would only save a read of what is written anyway and belongs to a reduction, whose kernel
+// has its result in registers (a norm's derivative): here it would go through memory.
 #include "lib/Codegen/Gpu/ProductEpilogue.h"
 
 #include "lib/Codegen/Structured/BufferEffects.h"
@@ -42,6 +44,7 @@ private:
   bool isMember(Operation *op) const { return llvm::is_contained(members, op); }
   bool isOwn(Value buffer) const;
   bool seesBuffersAsOne();
+  bool isWorthIt(linalg::GenericOp candidate) const;
 
   linalg::GenericOp op;
   const Product &product;
@@ -73,7 +76,7 @@ bool ProductGroup::tryAdd(linalg::GenericOp candidate) {
   if (numBodyOps <= kMaxBodyOps && seesBuffersAsOne()) {
     auto epilogue = ProductEpilogue::match(op, product, /*accumulate=*/!fill, followers,
                                            [&](Value root) { return !isOwn(root); });
-    if (epilogue && epilogue->buffers.size() <= kMaxBuffers && (moveUp(candidate) || moveDownTo(candidate))) {
+    if (epilogue && epilogue->buffers.size() <= kMaxBuffers && isWorthIt(candidate) && (moveUp(candidate) || moveDownTo(candidate))) {
       effects.addAll(BufferEffects::of(candidate));
       return true;
     }
@@ -142,6 +145,24 @@ bool ProductGroup::seesBuffersAsOne() {
   return isOnlyName(op.getDpsInits()[0]) && llvm::all_of(followers, [&](linalg::GenericOp follower) {
            return llvm::all_of(follower->getOperands(), isOnlyName);
          });
+}
+
+/// Whether an op, not a product, sums up or the like what is in `buffer`.
+static bool isReduced(Value buffer) {
+  return llvm::any_of(buffer.getUsers(), [&](Operation *user) {
+    if (isa<ViewLikeOpInterface>(user))
+      return isReduced(user->getResult(0));
+    auto generic = dyn_cast<linalg::GenericOp>(user);
+    return generic && generic.getNumReductionLoops() > 0 && llvm::is_contained(generic.getDpsInputs(), buffer) &&
+           !Product::match(generic);
+  });
+}
+
+bool ProductGroup::isWorthIt(linalg::GenericOp candidate) const {
+  bool endsItsInputs = llvm::all_of(candidate.getDpsInputs(), [&](Value input) {
+    return !isa<MemRefType>(input.getType()) || !effects.writes.contains(rootBuffer(input)) || isOwn(rootBuffer(input));
+  });
+  return endsItsInputs || llvm::none_of(candidate.getDpsInits(), [](Value output) { return isReduced(rootBuffer(output)); });
 }
 
 SmallVector<Operation *> ProductGroup::ops() const {

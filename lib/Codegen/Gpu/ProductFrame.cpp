@@ -112,23 +112,37 @@ void ProductFrame::finishFragments(ArrayRef<Value> sums, Value warpRow, Value wa
 
 void ProductFrame::finish(ArrayRef<Value> sums, Value row, Value column) {
   Value isRow = config.raggedM ? lessThan(add(firstRow, row), m) : Value();
-  Values rowFirst; // Outside of all conditions, so that what ends the same row shares them.
-  for (const Elements &buffer : elements)
-    rowFirst.push_back(buffer.row ? add(buffer.first, mul(row, buffer.row)) : buffer.first);
+  // Whoever has a block of neighbours shares what a row adds to addresses. With mma a thread has pairs all
+  // over the tile: sharing would take registers that the sums need.
+  Values rowFirst;
+  if (!tile.onTensorCores())
+    for (const Elements &buffer : elements)
+      rowFirst.push_back(buffer.row ? add(buffer.first, mul(row, buffer.row)) : buffer.first);
+  auto placesAt = [&](Value column) {
+    Values places;
+    for (auto [index, buffer] : llvm::enumerate(elements)) {
+      Value first = rowFirst.empty() ? buffer.first : rowFirst[index];
+      Value rows = rowFirst.empty() && buffer.row ? mul(row, buffer.row) : Value();
+      Value columns = buffer.col ? mul(column, buffer.col) : Value();
+      Value beyond = rows && columns ? add(rows, columns) : rows ? rows : columns;
+      places.push_back(beyond ? add(first, beyond) : first);
+    }
+    return places;
+  };
   for (size_t lane = 0; lane < sums.size(); lane += config.resultLanes) {
     Value place = add(column, index(static_cast<int64_t>(lane)));
     Value isColumn = config.raggedN ? lessThan(add(firstCol, place), n) : Value();
-    k.when(both(isRow, isColumn), [&] { finishGroup(sums.slice(lane, config.resultLanes), rowFirst, place); });
+    k.when(both(isRow, isColumn), [&] { finishGroup(sums.slice(lane, config.resultLanes), placesAt(place)); });
   }
 }
 
-/// All of the group in the matrix: what is read, the body for each, what is written.
-void ProductFrame::finishGroup(ArrayRef<Value> sums, ArrayRef<Value> rowFirst, Value column) {
+/// All of the group in the matrix: what is read, the body for each, what is written. `places` are those of
+/// the first of the group, per buffer.
+void ProductFrame::finishGroup(ArrayRef<Value> sums, ArrayRef<Value> places) {
   auto lanes = static_cast<int64_t>(sums.size());
   SmallVector<Values> inputs(lanes), results;
   for (auto [input, sum] : llvm::zip(inputs, sums))
     input.push_back(sum);
-  Values places; // Of the first of the group, per buffer.
   auto laneOf = [&](unsigned buffer, int64_t lane) {
     return add(places[buffer], mul(index(lane), elements[buffer].col));
   };
@@ -137,16 +151,14 @@ void ProductFrame::finishGroup(ArrayRef<Value> sums, ArrayRef<Value> rowFirst, V
                      llvm::MaybeAlign(lanes * config.type.getIntOrFloatBitWidth() / 8));
   };
   for (auto [index, config] : llvm::enumerate(config.elements)) {
-    Value stride = elements[index].col;
-    Value place = places.emplace_back(stride ? add(rowFirst[index], mul(column, stride)) : rowFirst[index]);
     if (!config.isRead)
       continue;
     Value buffer = elements[index].buffer, loaded;
     auto [vector, alignment] = vectorIn(config);
     if (config.isVector)
-      loaded = vector::LoadOp::create(b, vector, buffer, place, /*nontemporal=*/false, alignment);
+      loaded = vector::LoadOp::create(b, vector, buffer, places[index], /*nontemporal=*/false, alignment);
     else if (!config.alongColumns)
-      loaded = memref::LoadOp::create(b, buffer, place);
+      loaded = memref::LoadOp::create(b, buffer, places[index]);
     for (int64_t lane = 0; lane < lanes; ++lane)
       inputs[lane].push_back(config.isVector       ? vector::ExtractOp::create(b, loaded, ArrayRef<int64_t>{lane}).getResult()
                              : config.alongColumns ? memref::LoadOp::create(b, buffer, laneOf(index, lane)).getResult()
@@ -167,7 +179,9 @@ void ProductFrame::finishGroup(ArrayRef<Value> sums, ArrayRef<Value> rowFirst, V
     Values elementsOf = llvm::map_to_vector(results, [&](const Values &ofLane) { return ofLane[result]; });
     ++result;
     Value buffer = elements[index].buffer;
-    if (config.isVector) {
+    // A vector of one, too: of a scalar's store LLVM moves the address out of the condition, and a warp's
+    // sums leave no registers for a hundred addresses.
+    if (config.isVector || (lanes == 1 && tile.onTensorCores())) {
       auto [vector, alignment] = vectorIn(config);
       vector::StoreOp::create(b, vector::FromElementsOp::create(b, vector, elementsOf), buffer, places[index],
                               /*nontemporal=*/false, alignment);

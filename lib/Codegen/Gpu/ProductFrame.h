@@ -89,7 +89,7 @@ protected:
 private:
   /// The arguments after the buffers.
   Value size(unsigned index) { return argument(2 + config.elements.size() + index); }
-  void finishGroup(llvm::ArrayRef<Value> sums, llvm::ArrayRef<Value> rowFirst, Value column);
+  void finishGroup(llvm::ArrayRef<Value> sums, llvm::ArrayRef<Value> places);
 
   /// A buffer of the epilogue as a block sees it.
   struct Elements {

@@ -209,3 +209,52 @@ func.func @no_stride(%a: memref<8x16xf32>, %b: memref<16x24xf32>, %w: memref<2xf
   }
   return
 }
+
+// -----
+
+#a = affine_map<(i, j, k) -> (i, k)>
+#b = affine_map<(i, j, k) -> (k, j)>
+#c = affine_map<(i, j, k) -> (i, j)>
+#all = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+
+// What a reduction reads is made in its kernel, from the rounded result, which is in memory anyway.
+// CHECK-LABEL: func.func @reduced
+// CHECK: call @matmul(%{{.*}}, %{{.*}}, %[[Y:.*]]) :
+// CHECK: linalg.generic {{.*}} ins(%[[Y]] : memref<8x24xbf16>) outs(%[[WIDE:.*]] : memref<8x24xf32>)
+// CHECK: linalg.generic {{.*}} ins(%[[WIDE]] :
+func.func @reduced(%a: memref<8x16xf32>, %b: memref<16x24xf32>, %y: memref<8x24xbf16>, %r: memref<8xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %sums = memref.alloc() : memref<8x24xf32>
+  %wide = memref.alloc() : memref<8x24xf32>
+  linalg.generic {indexing_maps = [#all], iterator_types = ["parallel", "parallel"]} outs(%sums : memref<8x24xf32>) {
+    ^bb0(%o: f32):
+      linalg.yield %zero : f32
+  }
+  linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<8x16xf32>, memref<16x24xf32>) outs(%sums : memref<8x24xf32>) {
+    ^bb0(%x: f32, %w: f32, %o: f32):
+      %m = arith.mulf %x, %w : f32
+      %s = arith.addf %o, %m : f32
+      linalg.yield %s : f32
+  }
+  linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%sums : memref<8x24xf32>) outs(%y : memref<8x24xbf16>) {
+    ^bb0(%x: f32, %o: bf16):
+      %t = arith.truncf %x : f32 to bf16
+      linalg.yield %t : bf16
+  }
+  linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%y : memref<8x24xbf16>) outs(%wide : memref<8x24xf32>) {
+    ^bb0(%x: bf16, %o: f32):
+      %t = arith.extf %x : bf16 to f32
+      linalg.yield %t : f32
+  }
+  linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%wide : memref<8x24xf32>) outs(%r : memref<8xf32>) {
+    ^bb0(%x: f32, %o: f32):
+      %s = arith.addf %o, %x : f32
+      linalg.yield %s : f32
+  }
+  return
+}
