@@ -93,16 +93,31 @@ Value mapAt(ImplicitLocOpBuilder &b, Value value, const Axis &from, const Axis &
   return remapAt(b, value, *element, fromSpec, toSpec, size);
 }
 
-Value mapComponentsAt(ImplicitLocOpBuilder &b, Value value, ir::HiType type, Attribute fromSpec, Attribute toSpec, int64_t size) {
+Value mapComponentsAt(ImplicitLocOpBuilder &b, Value value, ir::HiType type, Attribute fromSpec, Attribute toSpec, int64_t size, bool isBack) {
   Axis from = axisOf(type, fromSpec), to = axisOf(type, toSpec);
   SmallVector<Axis> fromAxes = componentAxes(b.getLoc(), type, from), toAxes = componentAxes(b.getLoc(), type, to);
   return mapComponents(b, mappedType(b.getLoc(), type, to, size), value, [&](unsigned i, ArrayRef<Value> parts) {
     if (toAxes[i])
-      return mapAt(b, parts[0], fromAxes[i], toAxes[i], size);
+      return isBack ? mapBackAt(b, parts[0], fromAxes[i], toAxes[i], size) : mapAt(b, parts[0], fromAxes[i], toAxes[i], size);
+    if (fromAxes[i] && isBack)
+      return sumMapped(b, parts[0], fromAxes[i], size);
     if (fromAxes[i])
       emitError(b.getLoc()) << "component " << i << " of " << type << " is mapped, but the mapping spec " << toSpec << " says that it is not";
     return parts[0];
   });
+}
+
+Value mapBackAt(ImplicitLocOpBuilder &b, Value value, const Axis &from, const Axis &to, int64_t size) {
+  if (!to)
+    return sumMapped(b, value, from, size);
+  if (!from || !isa<ir::HiType>(value.getType()))
+    return mapAt(b, value, from, to, size);
+  Attribute fromSpec = specOf(b.getLoc(), value.getType(), from);
+  auto element = ir::decRank(value.getType(), size, fromSpec, at(b.getLoc()));
+  Attribute toSpec = succeeded(element) ? specOf(b.getLoc(), *element, to) : Attribute();
+  if (!toSpec || fromSpec == toSpec)
+    return value;
+  return remapBackAt(b, value, *element, fromSpec, toSpec, size);
 }
 
 Value sumMapped(ImplicitLocOpBuilder &b, Value value, const Axis &axis, int64_t size) {

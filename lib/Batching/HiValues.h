@@ -40,9 +40,12 @@ mlir::Value selectMapped(mlir::ImplicitLocOpBuilder &b, mlir::Value which, mlir:
 /// The sum of all elements of `value`.
 mlir::Value sumMapped(mlir::ImplicitLocOpBuilder &b, mlir::Value value, const Axis &axis, int64_t size);
 
-// The same, done to the components of hi values.
+/// The transpose of mapAt(value, to, from): what that repeats, as a whole or a component, is summed.
+mlir::Value mapBackAt(mlir::ImplicitLocOpBuilder &b, mlir::Value value, const Axis &from, const Axis &to, int64_t size);
+
+// The same, done to the components of hi values; `isBack` for the transpose.
 mlir::Value mapComponentsAt(mlir::ImplicitLocOpBuilder &b, mlir::Value value, ir::HiType element, mlir::Attribute from,
-                            mlir::Attribute to, int64_t size);
+                            mlir::Attribute to, int64_t size, bool isBack);
 mlir::Value mapComponentsBehindLoop(mlir::ImplicitLocOpBuilder &b, mlir::Value value, const Axis &from, ir::HiType type,
                                     int64_t length, int64_t size);
 mlir::Value mapComponentsBeforeLoop(mlir::ImplicitLocOpBuilder &b, mlir::Value value, ir::HiType type, int64_t length, int64_t size);

@@ -13,7 +13,7 @@ using Values = SmallVector<Value>;
 
 constexpr StringRef kName = "hjx.remap";
 
-/// What a call does: `at`, `behind`, `before` or `select`.
+/// What a call does: `at`, `back` (its transpose), `behind`, `before` or `select`.
 struct Remap {
   StringRef kind;
   Type type;          // Of one element; around loops, of the unmapped whole.
@@ -36,7 +36,7 @@ struct Remap {
   }
 
   Type resultType(Location loc) const {
-    if (kind == "at")
+    if (kind == "at" || kind == "back")
       return mappedType(loc, type, axisOf(type, to), size);
     if (kind == "behind")
       return typeBehindLoop(loc, type, length, size);
@@ -61,6 +61,8 @@ struct Remap {
   Value emit(ImplicitLocOpBuilder &b, ValueRange operands) const {
     if (kind == "at")
       return mapAt(b, operands[0], axisOf(type, from), axisOf(type, to), size);
+    if (kind == "back")
+      return mapBackAt(b, operands[0], axisOf(type, from), axisOf(type, to), size);
     if (kind == "behind")
       return mapBehindLoop(b, operands[0], axisOf(type, from), type, length, size);
     if (kind == "before")
@@ -68,8 +70,8 @@ struct Remap {
     return selectMapped(b, operands[0], operands.drop_front());
   }
   Value expand(ImplicitLocOpBuilder &b, ValueRange operands) const {
-    if (kind == "at")
-      return mapComponentsAt(b, operands[0], cast<ir::HiType>(type), from, to, size);
+    if (kind == "at" || kind == "back")
+      return mapComponentsAt(b, operands[0], cast<ir::HiType>(type), from, to, size, /*isBack=*/kind == "back");
     if (kind == "behind")
       return mapComponentsBehindLoop(b, operands[0], axisOf(type, from), cast<ir::HiType>(type), length, size);
     if (kind == "before")
@@ -153,7 +155,7 @@ protected:
       bar = mapBeforeLoop(b, bar, remap.type, remap.length, remap.size);
       axis = Axis(0);
     }
-    operandBars.push_back(from ? mapAt(b, bar, axis, from, remap.size) : sumMapped(b, bar, axis, remap.size));
+    operandBars.push_back(remap.kind == "back" ? mapAt(b, bar, axis, from, remap.size) : mapBackAt(b, bar, axis, from, remap.size));
     return success();
   }
 };
@@ -162,6 +164,9 @@ protected:
 
 Value remapAt(ImplicitLocOpBuilder &b, Value value, Type element, Attribute from, Attribute to, int64_t size) {
   return call(b, {"at", element, from, to, 0, size}, value);
+}
+Value remapBackAt(ImplicitLocOpBuilder &b, Value value, Type element, Attribute from, Attribute to, int64_t size) {
+  return call(b, {"back", element, from, to, 0, size}, value);
 }
 Value remapBehindLoop(ImplicitLocOpBuilder &b, Value value, Attribute from, Type type, int64_t length, int64_t size) {
   return call(b, {"behind", type, from, {}, length, size}, value);

@@ -12,6 +12,8 @@ namespace hjx {
 /// What HiValues.h says of these, for hi values.
 mlir::Value remapAt(mlir::ImplicitLocOpBuilder &b, mlir::Value value, mlir::Type element, mlir::Attribute from, mlir::Attribute to,
                     int64_t size);
+mlir::Value remapBackAt(mlir::ImplicitLocOpBuilder &b, mlir::Value value, mlir::Type element, mlir::Attribute from, mlir::Attribute to,
+                        int64_t size);
 mlir::Value remapBehindLoop(mlir::ImplicitLocOpBuilder &b, mlir::Value value, mlir::Attribute from, mlir::Type type, int64_t length,
                             int64_t size);
 mlir::Value remapBeforeLoop(mlir::ImplicitLocOpBuilder &b, mlir::Value value, mlir::Type type, int64_t length, int64_t size);

@@ -66,6 +66,23 @@ TEST(FrontendHiTransforms, DerivativesOfTuplesOfWhichOneElementIsMapped) {
   EXPECT_CLOSE(xBar, 2 * dequantizedX(), 1e-5);
 }
 
+TEST(FrontendHiTransforms, DerivativesOfTuplesOfWhichOneElementIsRepeated) {
+  // Mapped at both elements, of which one is shared inside: its cotangent is summed.
+  auto f = [](Array shared, Array x) {
+    Tup t = vmap([&](Array row) { return make_tup({row, shared}); }, 0, AxisSpec{0, 0})(x);
+    Array weights = array({1.0, 2.0});
+    return sum(sin(get_element(t, 0).as<Array>())) + sum(square(get_element(t, 1).as<Array>()) * expand_dims(weights, 1));
+  };
+  Array shared = array({3.0, 5.0}), x = exampleX();
+  auto [sharedBar, xBar] = jit(grad(f, argnums<0, 1>))(shared, x);
+  EXPECT_CLOSE(sharedBar, 6 * shared); // 2 (1 + 2)
+  EXPECT_CLOSE(xBar, cos(x));
+  auto [sharedBars, xBars] = jit(vmap(grad(f, argnums<0, 1>)))(stack({shared, 2 * shared}), stack({x, x}));
+  EXPECT_CLOSE(sharedBars, stack({6 * shared, 12 * shared}));
+  EXPECT_CLOSE(xBars, stack({cos(x), cos(x)}));
+  EXPECT_CLOSE(grad([&](Array s) { return sum(grad(f)(s, x)); })(shared), full({2}, 6.0)); // And the repetition of sums.
+}
+
 TEST(FrontendHiTransforms, DerivativesOfMappedLoopsAndBranchesOverValues) {
   auto both = [](auto wrap, auto unwrap) {
     return [=](Array xs, Array w) {
