@@ -163,10 +163,17 @@ Array hjx::cumsum(ArrayLike x, int axis, bool reverse) {
 // which no derivative needs to see.
 //===----------------------------------------------------------------------===//
 
+/// Of no elements: -inf, with which logsumexp([]) is log(0), as in JAX.
+static Array greatestOf(OpScope &op, const Array &values, const Axes &axes) {
+  if (countOf(values.shape().vec(), normalizeAxes(op, axes, values.ndim(), describe(values))) == 0)
+    return sum(values, axes, hjx::keepdims) - std::numeric_limits<double>::infinity();
+  return stop_gradient(max(values, axes, hjx::keepdims));
+}
+
 Array hjx::logsumexp(ArrayLike x, Axes axes, bool keepdims) {
   OpScope op("logsumexp", x.where);
   Array values = op.wrap(toFloat(op, x.array));
-  Array greatest = stop_gradient(max(values, axes, hjx::keepdims));
+  Array greatest = greatestOf(op, values, axes);
   greatest = hjx::where(isfinite(greatest), greatest, zeros_like(greatest)); // All -inf: the sum is 0, its log -inf.
   Array result = log(sum(exp(values - greatest), axes, hjx::keepdims)) + greatest;
   if (keepdims)
@@ -177,7 +184,7 @@ Array hjx::logsumexp(ArrayLike x, Axes axes, bool keepdims) {
 Array hjx::softmax(ArrayLike x, int axis) {
   OpScope op("softmax", x.where);
   Array values = op.wrap(toFloat(op, x.array));
-  Array unnormalized = exp(values - stop_gradient(max(values, axis, hjx::keepdims)));
+  Array unnormalized = exp(values - greatestOf(op, values, axis));
   // One division a row: division is ten times as slow as multiplication.
   return op.finish(unnormalized * reciprocal(sum(unnormalized, axis, hjx::keepdims)));
 }
@@ -185,6 +192,6 @@ Array hjx::softmax(ArrayLike x, int axis) {
 Array hjx::log_softmax(ArrayLike x, int axis) {
   OpScope op("log_softmax", x.where);
   Array values = op.wrap(toFloat(op, x.array));
-  Array shifted = values - stop_gradient(max(values, axis, hjx::keepdims));
+  Array shifted = values - greatestOf(op, values, axis);
   return op.finish(shifted - log(sum(exp(shifted), axis, hjx::keepdims)));
 }

@@ -109,6 +109,11 @@ TEST(FrontendOps, Reduction) {
   EXPECT_CLOSE(softmax(x), array({{0.17682019, 0.030726742, 0.7924531}, {0.92717856, 0.02180515, 0.051016346}}));
   EXPECT_CLOSE(softmax(x, 0), array({{0.07585818, 0.37754068, 0.8698916}, {0.9241418, 0.62245935, 0.13010848}}));
   EXPECT_CLOSE(log_softmax(x), array({{-1.732622, -3.482622, -0.23262198}, {-0.075609125, -3.8256092, -2.9756093}}));
+  // Of nothing, as JAX has it.
+  Array none = zeros({2, 0});
+  EXPECT_EQ(to_string(softmax(none).shape()) + to_string(log_softmax(none).shape()), "[2,0][2,0]");
+  EXPECT_EQ(logsumexp(none, 1).to_vector<float>(), (std::vector<float>(2, -std::numeric_limits<float>::infinity())));
+  EXPECT_EQ(to_string(grad([](Array x) { return sum(softmax(x)); })(none).shape()), "[2,0]");
 }
 
 TEST(FrontendOps, Product) {
