@@ -498,8 +498,12 @@ private:
 /// Returns f with a pull-back of the user's: fwd(args..) -> (result, residuals), a pair of trees;
 /// bwd(residuals, cotangent) -> the tuple of the arguments' cotangents (or the one).
 ///
+/// Results without tangents (integers, bools, keys) have a derivative of zero; bwd gets arrays without
+/// value for them.
+///
 /// Errors: hjx::Error if fwd's result or bwd's cotangents have other types than f's; if the
-///         functions use traced arrays that are not arguments, which would have no derivative.
+///         functions use traced arrays that are not arguments, which would have no derivative;
+///         under a derivative, if a result is of a hi-type without the tangent_type method.
 template <typename F, typename Fwd, typename Bwd>
 auto custom_vjp(F f, Fwd fwd, Bwd bwd, Where where = Where::current()) {
   return detail::CustomVjp<F, Fwd, Bwd>(std::move(f), std::move(fwd), std::move(bwd), where);
@@ -507,9 +511,11 @@ auto custom_vjp(F f, Fwd fwd, Bwd bwd, Where where = Where::current()) {
 
 /// Returns f with a derivative of the user's: rule(primals, tangents) -> (result, tangent), with
 /// tuples of the arguments. The rule must be linear in the tangents; reverse mode transposes it.
+/// Results without tangents are as for custom_vjp.
 ///
 /// Errors: hjx::Error if the rule's results have other types than f's; in reverse mode, if it is
-///         not linear: products of tangents, functions of them, constants added to them.
+///         not linear: products of tangents, functions of them, constants added to them;
+///         under a derivative, if a result is of a hi-type without the tangent_type method.
 template <typename F, typename Rule>
 auto custom_jvp(F f, Rule rule, Where where = Where::current()) {
   return detail::CustomJvp<F, Rule>(std::move(f), std::move(rule), where);

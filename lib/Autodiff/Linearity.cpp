@@ -45,15 +45,23 @@ public:
   explicit LinearityAnalysis(Autodiff &engine) : engine(engine) {}
 
   Terms yields(Block &block, ArrayRef<Term> arguments) {
+    return of(block.getTerminator()->getOperands(), llvm::make_pointer_range(block.without_terminator()), block.getArguments(), arguments);
+  }
+
+  /// Of values that `ops` compute; what comes from elsewhere and is not among the arguments is constant.
+  template <typename Values, typename Ops, typename Arguments>
+  Terms of(Values &&values, Ops &&ops, Arguments &&arguments, ArrayRef<Term> argumentTerms) {
     llvm::DenseMap<Value, Term> terms;
-    auto lookup = [&](Value value) { return terms.lookup(value); };
-    for (auto [argument, term] : llvm::zip_equal(block.getArguments(), arguments))
+    auto lookup = [&](Value value) {
+      auto it = terms.find(value);
+      return it == terms.end() ? Term{Degree::Constant} : it->second;
+    };
+    for (auto [argument, term] : llvm::zip_equal(arguments, argumentTerms))
       terms[argument] = term;
-    for (Operation &op : block.without_terminator())
-      for (auto [result, term] :
-           llvm::zip_equal(op.getResults(), results(&op, llvm::map_to_vector(op.getOperands(), lookup))))
+    for (Operation *op : ops)
+      for (auto [result, term] : llvm::zip_equal(op->getResults(), results(op, llvm::map_to_vector(op->getOperands(), lookup))))
         terms[result] = term;
-    return llvm::map_to_vector(block.getTerminator()->getOperands(), lookup);
+    return llvm::map_to_vector(values, lookup);
   }
 
 private:
@@ -103,14 +111,16 @@ private:
       if (operand.degree == Degree::Other)
         return operand;
     bool anyLinear = llvm::any_of(operands, [](const Term &term) { return term.degree == Degree::Linear; });
+    if (isa<ir::CallPrimitiveOp>(op)) { // Its author knows in which operands; the transpose rule may refuse.
+      bool isZero = llvm::all_of(operands, [](const Term &term) { return term.degree == Degree::Zero; });
+      return {anyLinear ? Degree::Linear : isZero ? Degree::Zero : Degree::Constant};
+    }
     if (operands.empty())
       return {ir::getSplat(op->getResult(0)) == 0.0 ? Degree::Zero : Degree::Constant};
     if (isa<ir::MulOp, ir::DotGeneralOp>(op)) {
       auto [low, high] = std::minmax(operands[0].degree, operands[1].degree);
       return low == Degree::Linear ? other(op) : Term{low == Degree::Zero ? low : high};
     }
-    if (isa<ir::CallPrimitiveOp>(op)) // Its author knows in which operands; the transpose rule may refuse.
-      return {anyLinear ? Degree::Linear : Degree::Constant};
     if (isa<ir::DivOp>(op))
       return operands[1].degree == Degree::Linear ? other(op) : operands[0];
     const RuleSet *rules = engine.rulesOf(op);
@@ -131,7 +141,33 @@ private:
   Autodiff &engine;
 };
 
+bool isLinear(const Term &term) { return term.degree == Degree::Zero || term.degree == Degree::Linear; }
+
+/// What is wrong with tangent `i` of a rule.
+void explain(InFlightDiagnostic &error, const Term &term, unsigned i) {
+  if (!term.culprit) {
+    error << "whose tangent " << i << " does not depend on its tangents; return zeros, or multiply one of them";
+    return;
+  }
+  error << "that is not linear in its tangents at " << term.culprit->getName()
+        << "; multiply tangents by values of the primals, and add them to tangents";
+  error.attachNote(term.culprit->getLoc()) << "this is not linear";
+}
+
 } // namespace
+
+LogicalResult checkLinearRule(Autodiff &engine, ir::CallPrimitiveOp request, ArrayRef<Operation *> made, ArrayRef<Value> tangents,
+                              ArrayRef<Value> dots) {
+  auto active = llvm::filter_to_vector(tangents, [](Value dot) { return bool(dot); });
+  auto values = llvm::filter_to_vector(dots, [](Value dot) { return bool(dot); });
+  Terms terms = LinearityAnalysis(engine).of(values, made, active, Terms(active.size(), {Degree::Linear}));
+  auto *it = llvm::find_if_not(terms, isLinear);
+  if (it == terms.end())
+    return success();
+  InFlightDiagnostic error = request.emitOpError("\"") << request.getPrimitive() << "\" has a jvp rule ";
+  explain(error, *it, llvm::find(dots, values[it - terms.begin()]) - dots.begin());
+  return error;
+}
 
 LogicalResult checkLinearRule(Autodiff &engine, ir::CustomJvpOp request) {
   func::FuncOp rule = engine.lookup(request.getRule());
@@ -139,18 +175,13 @@ LogicalResult checkLinearRule(Autodiff &engine, ir::CustomJvpOp request) {
   Terms arguments(numOperands, {Degree::Constant});
   arguments.append(rule.getNumArguments() - numOperands, {Degree::Linear});
   for (auto [i, term] : llvm::enumerate(LinearityAnalysis(engine).yields(rule.getBody().front(), arguments))) {
-    if (i < numResults ? !term.dependsOnTangents() : term.degree == Degree::Zero || term.degree == Degree::Linear)
+    if (i < numResults ? !term.dependsOnTangents() : isLinear(term))
       continue;
     InFlightDiagnostic error = request.emitOpError("has a rule ");
-    if (i < numResults)
-      error << "whose result " << i << " depends on its tangents; compute results from the primals alone";
-    else if (term.culprit)
-      error << "that is not linear in its tangents at " << term.culprit->getName()
-            << "; multiply tangents by values of the primals, and add them to tangents";
+    if (i >= numResults)
+      explain(error, term, i - numResults);
     else
-      error << "whose tangent " << i - numResults << " does not depend on its tangents; return zeros, or multiply one of them";
-    if (term.culprit)
-      error.attachNote(term.culprit->getLoc()) << "this is not linear";
+      error << "whose result " << i << " depends on its tangents; compute results from the primals alone";
     return error;
   }
   return success();

@@ -23,4 +23,9 @@ class Autodiff;
 /// and tangents that are linear in them.
 mlir::LogicalResult checkLinearRule(Autodiff &engine, ir::CustomJvpOp request);
 
+/// The same of a primitive's author, whose rule has made these ops, the tangents `dots` among their
+/// results. Null tangents are zero.
+mlir::LogicalResult checkLinearRule(Autodiff &engine, ir::CallPrimitiveOp request, llvm::ArrayRef<mlir::Operation *> made,
+                                    llvm::ArrayRef<mlir::Value> tangents, llvm::ArrayRef<mlir::Value> dots);
+
 } // namespace hjx

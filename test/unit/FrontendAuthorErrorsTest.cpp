@@ -66,7 +66,7 @@ TEST(FrontendAuthorErrors, ATypeWithoutTangentsOnTheWayOfADerivative) {
   const char *message = ": the primitive make_misspelt at " HERE
                         " has a result of type '!hjx.misspelt<3>' that depends on what is differentiated: differentiation requires misspelt "
                         "to implement the tangent_type method\n  help: write it in the class of the type (hjx::TupleType{} for none), or "
-                        "call the primitive on hjx::stop_gradient(x)";
+                        "make the result of hjx::stop_gradient(x)";
   auto f = [](Array x) { return throughType<Misspelt>(x); };
   EXPECT_HJX_ERROR(grad([](Array x) { return throughType<Misspelt>(x); })(x3), std::string("grad") + message);
   EXPECT_HJX_ERROR(jvp([](Array x) { return throughType<Misspelt>(x); }, x3, x3), std::string("jvp") + message);
@@ -113,6 +113,75 @@ struct AbsTangent {
   static std::pair<Array, Array> jvp(const Array &x, const Array &dot) { return {call_primitive<AbsTangent>(x), abs(dot)}; }
 };
 HJX_REGISTER_PRIMITIVE(AbsTangent)
+
+/// y_dot = x_dot + 1, in one piece and in halves; y_dot = 1; y_dot = 0.
+struct AffineTangent {
+  static constexpr const char *name = "affine_tangent";
+  static Type infer(const Type &x) { return x; }
+  static Array expand(const Array &x) { return x; }
+  static std::pair<Array, Array> jvp(const Array &x, const Array &dot) { return {call_primitive<AffineTangent>(x), dot + 1}; }
+};
+struct AffineHalves : AffineTangent {
+  static constexpr const char *name = "affine_halves";
+  static std::pair<Array, std::tuple<>> linearize(const Array &x) { return {call_primitive<AffineHalves>(x), {}}; }
+  static Array linearized(std::tuple<>, const Array &dot) { return dot + 1; }
+};
+struct ConstantTangent : AffineTangent {
+  static constexpr const char *name = "constant_tangent";
+  static std::pair<Array, Array> jvp(const Array &x, const Array &) { return {call_primitive<ConstantTangent>(x), ones_like(x)}; }
+};
+struct ZeroTangent : AffineTangent {
+  static constexpr const char *name = "zero_tangent";
+  static std::pair<Array, Array> jvp(const Array &x, const Array &) { return {call_primitive<ZeroTangent>(x), zeros_like(x)}; }
+};
+HJX_REGISTER_PRIMITIVE(AffineTangent)
+HJX_REGISTER_PRIMITIVE(AffineHalves)
+HJX_REGISTER_PRIMITIVE(ConstantTangent)
+HJX_REGISTER_PRIMITIVE(ZeroTangent)
+
+TEST(FrontendAuthorErrors, AJvpRuleThatIsAffine) {
+  const char *message = " has a jvp rule that is not linear in its tangents at hjx.add\n  help: multiply tangents by values of the primals, "
+                        "and add them to tangents";
+  EXPECT_HJX_ERROR(grad([](Array x) { return sum(call_primitive<AffineTangent>(x)); })(x3),
+                   std::string("grad: the primitive affine_tangent at " HERE) + message);
+  EXPECT_HJX_ERROR(grad([](Array x) { return sum(call_primitive<AffineHalves>(x)); })(x3),
+                   std::string("grad: the primitive affine_halves at " HERE) + message);
+  EXPECT_HJX_ERROR(grad([](Array x) { return sum(call_primitive<ConstantTangent>(x)); })(x3),
+                   "grad: the primitive constant_tangent at " HERE " has a jvp rule whose tangent 0 does not depend on its tangents\n"
+                   "  help: return zeros, or multiply one of them");
+  EXPECT_CLOSE(grad([](Array x) { return sum(call_primitive<ZeroTangent>(x)); })(x3), zeros({3}));
+  // Forward mode does what the rule says.
+  EXPECT_CLOSE(jvp([](Array x) { return call_primitive<AffineTangent>(x); }, x3, x3).second, x3 + 1);
+}
+
+TEST(FrontendAuthorErrors, ARuleWhoseResultHasNoTangents) {
+  ASSERT_TRUE(registered);
+  using Pair = std::pair<Array, Array>;
+  using Q = HiValue<Misspelt>;
+  auto make = [](Array x) { return call_primitive<Make<Misspelt>>(x).as<Q>(); };
+  auto byJvp = custom_jvp(make, [=](std::tuple<Array> x, std::tuple<Array>) { return std::pair(make(std::get<0>(x)), Array()); });
+  auto byVjp = custom_vjp(make, [=](Array x) { return std::pair(make(x), x); }, [](Array x, Q) { return x; });
+  auto total = [](const Q &q) { return sum(call_primitive<Get<Misspelt>>(q)); };
+  auto message = [](const char *transform, const char *rule) {
+    return std::string(transform) + ": the " + rule + " at " HERE
+           " has a result of type '!hjx.misspelt<3>' that depends on what is differentiated: differentiation requires misspelt to implement "
+           "the tangent_type method\n  help: write it in the class of the type (hjx::TupleType{} for none), or make the result of "
+           "hjx::stop_gradient(x)";
+  };
+  EXPECT_HJX_ERROR(grad([&](Array x) { return total(byJvp(x)); })(x3), message("grad", "custom_jvp"));
+  EXPECT_HJX_ERROR(jvp([&](Array x) { return total(byJvp(x)); }, x3, x3), message("jvp", "custom_jvp"));
+  EXPECT_HJX_ERROR(grad([&](Array x) { return total(byVjp(x)); })(x3), message("grad", "custom_vjp"));
+  EXPECT_CLOSE(total(byVjp(x3)), sum(x3));
+  // Integers have none by themselves, as JAX's float0 says: what depends on them has a zero derivative.
+  auto both = [](Array x) { return Pair(2 * x, argmax(x)); };
+  auto integers = custom_vjp(both, [=](Array x) { return std::pair(both(x), x); }, [](Array, Pair bar) { return 3 * bar.first; });
+  auto weighted = [&](Array x) {
+    auto [y, i] = integers(x);
+    return sum(y) * i;
+  };
+  EXPECT_CLOSE(grad(weighted)(x3), full({3}, 6.0));
+  EXPECT_CLOSE(grad([&](Array x) { return integers(x).second.astype(float32); })(x3), zeros({3}));
+}
 
 TEST(FrontendAuthorErrors, AJvpRuleThatIsNotLinear) {
   EXPECT_HJX_ERROR(grad([](Array x) { return sum(call_primitive<AbsTangent>(x)); })(x3),

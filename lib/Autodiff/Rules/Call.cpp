@@ -103,8 +103,20 @@ static LogicalResult callTranspose(TransposeContext &c, func::CallOp op) {
 // Custom rules
 //===----------------------------------------------------------------------===//
 
+LogicalResult checkTangentTypes(Operation *op, StringRef subject) {
+  for (Type type : op->getResultTypes())
+    if (auto hi = dyn_cast<ir::HiType>(type); hi && !ir::isDifferentiable(type))
+      return op->emitOpError(subject) << "has a result of type " << type << " that depends on what is differentiated: differentiation requires "
+                                      << hi.getDef()->name()
+                                      << " to implement the tangent_type method; write it in the class of the type (hjx::TupleType{} for "
+                                         "none), or make the result of hjx::stop_gradient(x)";
+  return success();
+}
+
 // y = custom_jvp f(x) with rule g;  (y, y_dot) = g(x, x_dot)
 static LogicalResult customJvpJvp(JvpContext &c, ir::CustomJvpOp op) {
+  if (failed(checkTangentTypes(op)))
+    return failure();
   SmallVector<Value> operands(op.getOperands());
   llvm::append_range(operands, allTangents(c.b, op.getOperands(), c.tangents));
   auto call = func::CallOp::create(c.b, c.engine.lookup(op.getRule()), operands);
@@ -118,7 +130,7 @@ static LogicalResult customJvpJvp(JvpContext &c, ir::CustomJvpOp op) {
 static LogicalResult customJvpLinearize(LinearizeContext &c) {
   auto op = cast<ir::CustomJvpOp>(c.op);
   func::FuncOp rule = c.engine.lookup(op.getRule());
-  if (failed(checkDifferentiable(rule)) || failed(checkLinearRule(c.engine, op)))
+  if (failed(checkTangentTypes(op)) || failed(checkDifferentiable(rule)) || failed(checkLinearRule(c.engine, op)))
     return failure();
   SmallVector<Dual> arguments;
   for (Value primal : c.primals)
@@ -145,6 +157,8 @@ static LogicalResult customVjpJvp(JvpContext &c, ir::CustomVjpOp op) {
 // fwd: y, residuals = f_fwd(x)      tan: y_dot = custom_lin[f_bwd](residuals, x_dot)
 static LogicalResult customVjpLinearize(LinearizeContext &c) {
   auto op = cast<ir::CustomVjpOp>(c.op);
+  if (failed(checkTangentTypes(op)))
+    return failure();
   auto fwd = func::CallOp::create(c.fwd, c.engine.lookup(op.getFwd()), c.primals);
   unsigned numResults = op->getNumResults();
   SmallVector<Type> tangentTypes;

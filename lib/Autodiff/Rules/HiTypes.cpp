@@ -17,6 +17,7 @@
 // evaluated does not (Autodiff::isPushed).
 #include "lib/Autodiff/Activity.h"
 #include "lib/Autodiff/Autodiff.h"
+#include "lib/Autodiff/Linearity.h"
 #include "lib/Autodiff/Rules/HigherOrder.h"
 #include "lib/Autodiff/Rules/Rules.h"
 
@@ -26,21 +27,10 @@ namespace hjx {
 
 using Rule = ir::PrimitiveDef::Rule;
 
-static InFlightDiagnostic fault(ir::CallPrimitiveOp op) { return op.emitOpError("\"") << op.getPrimitive() << "\" "; }
+static std::string quotedName(ir::CallPrimitiveOp op) { return '"' + op.getPrimitive().str() + "\" "; }
+static InFlightDiagnostic fault(ir::CallPrimitiveOp op) { return op.emitOpError(quotedName(op)); }
 
 static bool hasTangents(Operation *op) { return llvm::any_of(op->getResultTypes(), ir::isDifferentiable); }
-
-/// A type of the author's without tangents is a method that was forgotten, or misspelt: what depends on
-/// the operands would have a zero derivative in silence. None is said by an empty tangent.
-static LogicalResult checkTangentTypes(ir::CallPrimitiveOp op) {
-  for (auto [i, type] : llvm::enumerate(op->getResultTypes()))
-    if (auto hi = dyn_cast<ir::HiType>(type); hi && !ir::isDifferentiable(type))
-      return fault(op) << "has a result of type " << type << " that depends on what is differentiated: differentiation requires "
-                       << hi.getDef()->name()
-                       << " to implement the tangent_type method; write it in the class of the type (hjx::TupleType{} for none), or "
-                          "call the primitive on hjx::stop_gradient(x)";
-  return success();
-}
 
 /// The operand in which a primitive with a transposition is linear: the only one that may have a
 /// tangent, which is a value like it. None if the author must say more.
@@ -54,7 +44,7 @@ static std::optional<unsigned> linearOperand(ir::CallPrimitiveOp op) {
 }
 
 static LogicalResult primitiveJvp(JvpContext &c, ir::CallPrimitiveOp op) {
-  if (failed(checkTangentTypes(op)))
+  if (failed(checkTangentTypes(op, quotedName(op))))
     return failure();
   if (!hasTangents(op))
     return success();
@@ -87,7 +77,8 @@ static LogicalResult primitiveJvp(JvpContext &c, ir::CallPrimitiveOp op) {
   return success();
 }
 
-static LogicalResult linearizeByHalves(LinearizeContext &c, ir::CallPrimitiveOp op) {
+static LogicalResult linearizeByHalves(LinearizeContext &c) {
+  auto op = cast<ir::CallPrimitiveOp>(c.op);
   ir::PrimitiveCall call = op.getCall();
   call.active = isPresent(c.tangents);
   SmallVector<Value> residuals;
@@ -113,36 +104,36 @@ static LogicalResult linearizeByPullBack(LinearizeContext &c, ir::CallPrimitiveO
   return success();
 }
 
-/// What an author's jvp rule has put into the linear program must have a transposition; an error there
-/// could not name the primitive any more.
-static LogicalResult linearizeByTangents(LinearizeContext &c, ir::CallPrimitiveOp op) {
-  Block *block = c.tan.getInsertionBlock();
-  Operation *before = block->empty() ? nullptr : &block->back();
-  if (failed(linearizeThroughJvp(c)))
+/// What an author's rule has put into a program that will be transposed must be linear; one that will be
+/// evaluated (Autodiff::isPushed) does what the rule says in any case.
+static LogicalResult linearizeByTangents(LinearizeContext &c, ir::CallPrimitiveOp op, LogicalResult (*linearize)(LinearizeContext &)) {
+  using Place = std::pair<Block *, Operation *>;
+  auto placeOf = [](OpBuilder &b) {
+    Block *block = b.getInsertionBlock();
+    return Place(block, block->empty() ? nullptr : &block->back());
+  };
+  Place places[] = {placeOf(c.fwd), placeOf(c.tan)};
+  if (failed(linearize(c)))
     return failure();
-  if (c.engine.isPushed()) // It will be evaluated.
+  if (c.engine.isPushed())
     return success();
-  for (Operation &made : llvm::make_range(before ? std::next(before->getIterator()) : block->begin(), block->end())) {
-    const RuleSet *rules = c.engine.rulesOf(&made);
-    bool isUsed = !made.use_empty() || llvm::any_of(made.getResults(), [&](Value v) { return llvm::is_contained(c.resultTangents, v); });
-    if ((!rules || !rules->transpose) && isUsed && hasTangents(&made))
-      return fault(op) << "has a jvp rule that is not linear in its tangents at " << made.getName()
-                       << "; multiply tangents by values of the primals, and add them to tangents";
-  }
-  return success();
+  SmallVector<Operation *> made;
+  for (auto [block, before] : places)
+    for (Operation &each : llvm::make_range(before ? std::next(before->getIterator()) : block->begin(), block->end()))
+      made.push_back(&each);
+  return checkLinearRule(c.engine, op, made, c.tangents, c.resultTangents);
 }
 
 static LogicalResult primitiveLinearize(LinearizeContext &c) {
   auto op = cast<ir::CallPrimitiveOp>(c.op);
-  if (failed(checkTangentTypes(op)))
+  if (failed(checkTangentTypes(op, quotedName(op))))
     return failure();
   const ir::PrimitiveDef &def = op.getDef();
   bool hasTangentRule = def.has(Rule::Jvp) || def.has(Rule::Linearize);
   if (hasTangents(op) && def.has(Rule::Vjp) && !(c.engine.isPushed() && hasTangentRule))
     return linearizeByPullBack(c, op);
-  if (hasTangents(op) && def.has(Rule::Linearize))
-    return linearizeByHalves(c, op);
-  return linearizeByTangents(c, op);
+  bool hasHalves = hasTangents(op) && def.has(Rule::Linearize);
+  return linearizeByTangents(c, op, hasHalves ? linearizeByHalves : linearizeThroughJvp);
 }
 
 static LogicalResult primitiveTranspose(TransposeContext &c, ir::CallPrimitiveOp op) {

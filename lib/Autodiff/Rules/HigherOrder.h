@@ -31,6 +31,11 @@ llvm::SmallVector<mlir::Value> toJoint(mlir::OpBuilder &b, mlir::Location loc, l
 /// Sets c's results from `first` on from values in joint form.
 void setJointResults(JvpContext &c, unsigned first, mlir::ValueRange values, llvm::ArrayRef<bool> active);
 
+/// Fails if a result of `op`, whose derivative is its author's, has a hi-type without tangents: a method that was forgotten,
+/// or misspelt, with which what depends on the operands would have a zero derivative in silence. None is said by an empty
+/// tangent; integers say it by themselves. `subject` begins the message.
+mlir::LogicalResult checkTangentTypes(mlir::Operation *op, llvm::StringRef subject = "");
+
 /// The values that are there.
 inline llvm::SmallVector<mlir::Value> present(llvm::ArrayRef<mlir::Value> values) {
   return llvm::to_vector(llvm::make_filter_range(values, [](mlir::Value v) { return bool(v); }));
