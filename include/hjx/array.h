@@ -31,6 +31,7 @@ class Array;
 class Device;
 class Index;
 class Indexed;
+class Ref;
 class RefPart;
 
 namespace detail {
@@ -297,6 +298,11 @@ public:
   ArrayLike(const Indexed &indexed, Where where = Where::current());
   /// A part of a ref, which is read.
   ArrayLike(const RefPart &part, Where where = Where::current());
+  /// A whole ref is not read by itself: refs also go where they are written.
+  template <std::same_as<Ref> R>
+  ArrayLike(const R &, Where = {}) {
+    static_assert(sizeof(R) == 0, "expected an array, got a Ref: read it first, ref.get()");
+  }
 
   Array array;
   Where where;
