@@ -31,7 +31,13 @@ void RuleRegistry::printSupportGrid(llvm::raw_ostream &os, MLIRContext *context)
 }
 
 LogicalResult emitMissingRule(Operation *op, StringRef rule) {
-  return op->emitOpError("has no ") << rule << " rule";
+  StringRef remedy = StringSwitch<StringRef>(rule)
+                         .Case("jvp", "write a derivative of the function around it with custom_jvp or custom_vjp, or RuleSet::jvp of the op in lib/Autodiff/Rules")
+                         .Case("transpose", "write the pull-back of the function around it with custom_vjp, or RuleSet::transpose of the op in lib/Autodiff/Rules")
+                         .Case("batching", "run it on one element at a time in a scan, or write RuleSet::batch of the op in lib/Batching/Rules")
+                         .Case("interpreter", "compile the function, or write the op's evaluation in lib/Interpreter")
+                         .Default("write the op's pattern in lib/Lowering");
+  return op->emitOpError("has no ") << rule << " rule; " << remedy;
 }
 
 } // namespace hjx

@@ -198,12 +198,11 @@ absl::Status checkTensors(const SafetensorsFile &file, std::span<const TensorVie
     if (!std::binary_search(names.begin(), names.end(), std::string_view(info.name)))
       unexpected.push_back(printable(info.name));
   std::string got;
-  for (const auto &[label, list] : {std::pair("missing", &missing), std::pair("wrong", &wrong),
-                                    std::pair("unexpected", &unexpected)})
+  for (const auto &[label, list] : {std::pair("lacks", &missing), std::pair("differs in", &wrong), std::pair("has besides", &unexpected)})
     if (!list->empty()) {
       size_t total = list->size();
       list->resize(std::min(total, kShown));
-      absl::StrAppend(&got, got.empty() ? "" : "; ", total, " ", label, ": ",
+      absl::StrAppend(&got, got.empty() ? "a file that " : "; ", label, " ", total, ": ",
                       absl::StrJoin(*list, ", "), total > kShown ? ", ..." : "");
     }
   if (got.empty())

@@ -43,7 +43,7 @@ func.func @main() {
 // -----
 
 func.func @main() {
-  // expected-error @below {{'arith.constant' op has no interpreter rule}}
+  // expected-error @below {{'arith.constant' op has no interpreter rule; compile the function, or write the op's evaluation in lib/Interpreter}}
   %x = arith.constant dense<1.0> : tensor<2xf32>
   return
 }

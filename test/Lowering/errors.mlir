@@ -17,7 +17,7 @@ func.func @calls(%x: tensor<f32>) -> tensor<f32> {
 
 func.func private @f(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }
 func.func @requests(%x: tensor<f32>) -> tensor<f32> {
-  // expected-error@+1 {{has no lower rule}}
+  // expected-error@+1 {{has no lower rule; write the op's pattern in lib/Lowering}}
   %y = hjx.checkpoint @f(%x) : (tensor<f32>) -> tensor<f32>
   return %y : tensor<f32>
 }

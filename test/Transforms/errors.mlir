@@ -20,7 +20,7 @@ func.func @caller(%x: tensor<f32>) -> tensor<f32> {
 // -----
 
 func.func private @foreign(%x: tensor<f32>) -> tensor<f32> {
-  // expected-error@+1 {{'tensor.cast' op has no jvp rule}}
+  // expected-error@+1 {{'tensor.cast' op has no jvp rule; write a derivative of the function around it with custom_jvp or custom_vjp, or RuleSet::jvp of the op in lib/Autodiff/Rules}}
   %y = tensor.cast %x : tensor<f32> to tensor<f32>
   return %y : tensor<f32>
 }

@@ -248,7 +248,7 @@ TEST_F(Checkpoints, TensorMismatchesAreListed) {
   expected[0].shape = {3, 2};
   expected[1].name = "c";
   EXPECT_THAT(checkTensors(*file, expected),
-              FailsWith("got 1 missing: c; 1 wrong: a is F32[2,3], not F32[3,2]; 1 unexpected: b"));
+              FailsWith("got a file that lacks 1: c; differs in 1: a is F32[2,3], not F32[3,2]; has besides 1: b"));
 }
 
 } // namespace
