@@ -23,6 +23,13 @@ inline Values part(const Values &all, size_t first, size_t count = SIZE_MAX) {
   return {all.begin() + first, all.begin() + first + count};
 }
 
+/// Each value by itself where the predicate holds, else the other.
+Values choose(const hjx::Array &predicate, const Values &yes, const Values &no);
+/// Zeros for the components of a value of the type.
+Values zerosOf(const Type &type);
+/// The axis of a value of the type, with all that it holds.
+hjx::AxisTree treeOf(const Type &type, int axis);
+
 /// Refs travel in lists of values as what they are for the library: leaves of trees.
 inline hjx::AnyValue handleOfRef(const hjx::Ref &ref) { return hjx::AnyValue(ref.hjxHandle()); }
 inline hjx::Ref refOfHandle(const hjx::AnyValue &value) {

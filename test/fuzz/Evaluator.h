@@ -10,7 +10,8 @@
 //
 // A hi value whose tangents are dense has one component more when lowered, its carrier: zeros
 // that only carry the tangent, x - stop_gradient(x). So plain differentiation of the formulas
-// gives what the rules of the primitives say.
+// gives what the rules of the primitives say. What a rule adds to a ref in the backward pass is
+// the gradient with respect to zeros that are added where the rule is.
 #pragma once
 
 #include "test/fuzz/Program.h"
@@ -27,6 +28,13 @@ struct Leaf {
   std::string type;
   std::vector<double> numbers;
 };
+
+/// One of the arrays that stand for a value when lowered.
+struct Component {
+  Type type;
+  bool isDifferentiable = false;
+};
+std::vector<Component> componentsOf(const Type &type);
 
 class Evaluator {
 public:
@@ -81,6 +89,8 @@ private:
   void evaluateJvp(const Step &step, Env &env) const;
   void evaluateVjp(const Step &step, Env &env) const;
   void evaluateRule(const Step &step, Env &env) const;
+  void evaluateStash(const Step &step, Env &env) const;
+  void evaluateMapOptional(const Step &step, Env &env) const;
 
   Form form;
   std::map<Id, Type> types;

@@ -6,14 +6,14 @@
 
 #include <hjx/hi_type.h>
 
+#include <algorithm>
 #include <set>
 
 using namespace hjx;
 
 namespace fuzz {
 
-/// Each value by itself where the predicate holds, else the other.
-static Values choose(const Array &predicate, const Values &yes, const Values &no) {
+Values choose(const Array &predicate, const Values &yes, const Values &no) {
   Values result;
   for (size_t i = 0; i < yes.size(); ++i)
     result.push_back(where(predicate, yes[i].as<Array>(), no[i].as<Array>()));
@@ -27,16 +27,25 @@ static Values sliced(const Values &all, int64_t k, const std::vector<int> &axes 
   return result;
 }
 
-/// Stacks lists of values, one by one.
-static Values stacked(const std::vector<Values> &rows, const std::vector<int> &axes = {}) {
+/// Stacks lists of values, one by one; `none` is what there is of no rows.
+static Values stacked(const std::vector<Values> &rows, const Values &none, const std::vector<int> &axes = {}) {
+  if (rows.empty())
+    return none;
   Values result;
-  for (size_t i = 0; !rows.empty() && i < rows[0].size(); ++i) {
+  for (size_t i = 0; i < rows[0].size(); ++i) {
     std::vector<Array> column;
     for (const Values &row : rows)
       column.push_back(row[i].as<Array>());
     result.push_back(moveaxis(stack(column), 0, axes.empty() ? 0 : axes[i]));
   }
   return result;
+}
+
+static Values zerosOfAll(const std::vector<Def> &defs) {
+  Values all;
+  for (const Def &def : defs)
+    append(all, zerosOf(def.type));
+  return all;
 }
 
 //===----------------------------------------------------------------------===//
@@ -101,7 +110,9 @@ void Evaluator::evaluateScan(const Step &step, Env &env) const {
       int64_t k = reverse ? length - 1 - i : i;
       std::tie(carry, list[k]) = body(carry, sliced(xs, k));
     }
-    rows = stacked(list);
+    Values none = zerosOfAll(ys);
+    append(none, zerosOfAll(defsOf(callee.refArgs)));
+    rows = stacked(list, none);
   } else if (step.op == "foreach" && carry.empty()) {
     rows = foreach([&](const Values &x) { return body({}, x).second; }, xs);
   } else {
@@ -195,37 +206,18 @@ void Evaluator::evaluateBranch(const Step &step, Env &env) const {
 // Maps
 //===----------------------------------------------------------------------===//
 
-static AxisSpec specOf(const Type &type, int axis) {
-  if (type.kind == Type::Array)
-    return axis;
-  if (type.kind == Type::Packed)
-    return "leading";
-  std::vector<AxisSpec> list;
-  for (const Type &element : type.elements)
-    list.push_back(specOf(element, axis));
-  return list;
-}
-
-static AxisTree treeOf(const std::vector<AxisSpec> &specs) {
-  AxisTree tree(none);
-  tree.isList = true;
-  for (const AxisSpec &spec : specs)
-    tree.children.push_back(spec.is_axis() ? AxisTree(spec.axis()) : AxisTree(spec));
-  return tree;
-}
-
 // attrs: size, an axis for each argument, an axis for each result. Refs are arguments; others are read.
 void Evaluator::evaluateVmap(const Step &step, Env &env) const {
   Callee callee = calleeOf(step.blocks[0], step.args);
   callee.external.clear();
-  std::vector<AxisSpec> inSpecs, outSpecs;
+  AxisTree inSpecs{}, outSpecs{}; // Lists.
   std::vector<int> inAxes, outAxes; // Of components.
-  auto add = [&](const Type &type, int axis, std::vector<AxisSpec> &specs, std::vector<int> &axes) {
+  auto add = [&](const Type &type, int axis, AxisTree &specs, std::vector<int> &axes) {
     axes.insert(axes.end(), width(type), axis);
     if (isLowered())
-      specs.insert(specs.end(), width(type), AxisSpec(axis));
+      specs.children.insert(specs.children.end(), width(type), AxisTree(axis));
     else
-      specs.push_back(specOf(heldBy(type), axis));
+      specs.children.push_back(treeOf(heldBy(type), axis));
   };
   for (size_t i = 0; i < step.args.size(); ++i)
     add(types.at(step.args[i]), static_cast<int>(step.attrs[1 + i]), inSpecs, inAxes);
@@ -241,13 +233,14 @@ void Evaluator::evaluateVmap(const Step &step, Env &env) const {
     std::vector<Values> rows;
     for (int64_t k = 0; k < step.attrs[0]; ++k)
       rows.push_back(call(callee, env, sliced(args, k, inAxes)));
-    results = stacked(rows, outAxes);
+    Values none = zerosOfAll(step.defs);
+    append(none, zerosOfAll(defsOf(callee.refArgs)));
+    results = stacked(rows, none, outAxes);
   } else {
     auto f = [&](const Values &args) { return call(callee, env, args); };
-    AxisTree in(none);
-    in.isList = true;
-    in.children = {treeOf(inSpecs)};
-    results = vmap(f, in, treeOf(outSpecs), AxisSize{step.attrs[0]})(args);
+    AxisTree in{};
+    in.children = {inSpecs};
+    results = vmap(f, in, outSpecs, AxisSize{step.attrs[0]})(args);
   }
   bind(env, step.defs, results);
   finish(callee, env, results, widthOf(step.defs));
@@ -288,6 +281,26 @@ static Values spread(const Values &all, std::vector<bool> mask, const Values &ta
   return result;
 }
 
+/// The refs to which rules in the block add in the backward pass; a derivative in it has its own.
+static std::vector<Id> stashesOf(const Block &block) {
+  std::vector<Id> refs;
+  for (const Step &step : block.steps) {
+    std::vector<Id> found;
+    if (step.op == "stash")
+      found = {step.args[1]};
+    else if (step.op != "grad")
+      for (const Block &inner : step.blocks)
+        for (Id ref : stashesOf(inner))
+          found.push_back(ref);
+    for (Id ref : found)
+      if (std::find(refs.begin(), refs.end(), ref) == refs.end())
+        refs.push_back(ref);
+  }
+  return refs;
+}
+/// The name of the zeros that are added where a rule adds to the ref, when lowered.
+static Id stashOf(Id ref) { return ~ref; }
+
 // attrs: number of differentiated arguments, whether the value is a result. The block returns a scalar
 // and auxiliary values.
 void Evaluator::evaluateGrad(const Step &step, Env &env) const {
@@ -297,7 +310,16 @@ void Evaluator::evaluateGrad(const Step &step, Env &env) const {
   for (size_t i = numDifferentiated; i < wanted.size(); ++i)
     wanted[i] = false;
   auto [xs, rest] = separated(flat(env, step.args), wanted);
-  auto all = [&](const Values &xs, const Values &rest) { return call(callee, env, merged(xs, rest, wanted)); };
+  const std::vector<Id> stashes = isLowered() ? stashesOf(step.blocks[0]) : std::vector<Id>();
+  const size_t numXs = xs.size();
+  for (Id ref : stashes)
+    append(xs, zerosOf(heldBy(types.at(ref))));
+  auto all = [&](const Values &xs, const Values &rest) {
+    Env inner = env;
+    for (size_t i = 0; i < stashes.size(); ++i)
+      inner[stashOf(stashes[i])] = {xs[numXs + i]};
+    return call(callee, inner, merged(xs, rest, wanted));
+  };
   std::vector<Def> bars(step.defs.begin(), step.defs.begin() + step.attrs[0]), others(step.defs.begin() + step.attrs[0], step.defs.end());
   if (others.empty() && callee.external.empty()) {
     bind(env, bars, grad([&](const Values &xs, const Values &rest) { return all(xs, rest)[0].as<Array>(); })(xs, rest));
@@ -313,6 +335,25 @@ void Evaluator::evaluateGrad(const Step &step, Env &env) const {
   bind(env, bars, gradient);
   bind(env, others, values, !step.attrs[1]);
   finish(callee, env, values, widthOf(others) + !step.attrs[1]);
+  for (size_t i = 0; i < stashes.size(); ++i) {
+    AnyValue &held = env[stashes[i]][0];
+    held = held.as<Array>() + stop_gradient(gradient[numXs + i].as<Array>());
+  }
+}
+
+// args: x, a ref. x again; the rule adds the cotangent, without its own tangent, to the ref, and passes it on.
+void Evaluator::evaluateStash(const Step &step, Env &env) const {
+  const Array x = env.at(step.args[0])[0].as<Array>();
+  if (isLowered()) {
+    env[step.defs[0].id] = {x + env.at(stashOf(step.args[1]))[0].as<Array>()};
+    return;
+  }
+  auto backward = [](Ref kept, Array bar) {
+    kept.add(stop_gradient(bar));
+    return std::pair(bar, Array());
+  };
+  env[step.defs[0].id] = {custom_vjp([](Array x, Ref) { return x; }, [](Array x, Ref kept) { return std::pair(x, kept); }, backward)(
+      x, refOfHandle(env.at(step.args[1])[0]))};
 }
 
 // jvp, linearize. args: primals, tangents; jvp takes refs, too, and refs of their tangents.
@@ -418,7 +459,7 @@ void Evaluator::evaluateRule(const Step &step, Env &env) const {
       const Values &dot = std::get<0>(dots);
       Array sum = c(std::get<0>(x)) * dot[0].as<Array>();
       for (size_t i = 1; i < dot.size(); ++i)
-        sum = sum + 0.25 * mean(dot[i].as<Array>());
+        sum = sum + 0.25 * meanOf(dot[i].as<Array>());
       return std::pair(f(std::get<0>(x)), sum);
     };
     result = custom_jvp(f, rule)(args);
@@ -428,7 +469,7 @@ void Evaluator::evaluateRule(const Step &step, Env &env) const {
   auto backward = [&](const Values &x, const Array &bar) {
     Values bars{c(x) * bar};
     for (size_t i = 1; i < x.size(); ++i)
-      bars.push_back(0.25 * full_like(x[i].as<Array>(), 1) * mean(bar));
+      bars.push_back(0.25 * full_like(x[i].as<Array>(), 1) * meanOf(bar));
     return bars;
   };
   result = custom_vjp(f, forward, backward)(args);

@@ -39,7 +39,7 @@ protected:
 
   /// A program of steps that are right, with the operation among what counts for its result.
   static Program plant(const std::string &op) {
-    Program program = draw(11, {.numSteps = 10, .isSmooth = true});
+    Program program = draw(19, {.numSteps = 10, .isSmooth = true});
     const Def planted{1000, program.main.params[0].type};
     std::vector<Step> &steps = program.main.steps;
     steps.insert(steps.begin() + steps.size() / 2, Step{op, {program.main.params[0].id}, {planted}});

@@ -79,6 +79,12 @@ Id Generator::addParam(Scope &scope, Type type, Access access) {
   return def.id;
 }
 
+void Generator::emitBounded(Scope &scope, std::string op, std::vector<Id> args, Type type) {
+  Def def = define(std::move(type));
+  emitStep(scope, {std::move(op), std::move(args), {def}});
+  showBounded(scope, def);
+}
+
 Id Generator::collect(Scope &scope, const std::vector<Id> &args) { return emit(scope, "collect", args, arrayType(mainFloat)); }
 
 void Generator::showBounded(Scope &scope, const Def &def) {
@@ -96,20 +102,8 @@ Id Generator::need(Scope &scope, const Type &type) {
 }
 
 Id Generator::make(Scope &scope, const Type &type) {
-  switch (type.kind) {
-  case Type::Packed:
-    return emit(scope, "pack", {need(scope, arrayType(type.dtype, type.shape))}, type, {flavour(scope)});
-  case Type::Rank1:
-    return emit(scope, "outer_r1", {need(scope, arrayType(float32, {type.shape[0]})), need(scope, arrayType(float32, {type.shape[1]}))}, type);
-  case Type::Tuple: {
-    std::vector<Id> elements;
-    for (const Type &element : type.elements)
-      elements.push_back(need(scope, element));
-    return emit(scope, "make_tup", elements, type);
-  }
-  case Type::Array:
-    break;
-  }
+  if (type.kind != Type::Array)
+    return makeHi(scope, type, [&](const Type &part) { return need(scope, part); });
   if (type.isBool()) {
     if (auto name = findValue(scope, isIndexLike); name && chance(0.8)) {
       Id fitted = name->type.shape == type.shape ? name->id : emit(scope, "fit", {name->id}, arrayType(int32, type.shape));
@@ -122,17 +116,21 @@ Id Generator::make(Scope &scope, const Type &type) {
   return emit(scope, "constant", {}, type, {static_cast<int64_t>(below(1000))});
 }
 
-Id Generator::needStopped(Scope &scope, const Type &type) {
-  if (type.kind == Type::Array)
-    return type.isFloat() ? emit(scope, "stop", {need(scope, type)}, type) : need(scope, type);
+Id Generator::makeHi(Scope &scope, const Type &type, const std::function<Id(const Type &)> &part) {
+  Recipe recipe = recipeOf(type);
+  std::vector<Id> parts;
+  for (const Type &each : recipe.parts)
+    parts.push_back(part(each));
+  std::vector<int64_t> attrs;
   if (type.kind == Type::Packed)
-    return emit(scope, "pack", {needStopped(scope, arrayType(type.dtype, type.shape))}, type, {flavour(scope)});
-  if (type.kind == Type::Rank1)
-    return emit(scope, "outer_r1", {needStopped(scope, arrayType(float32, {type.shape[0]})), needStopped(scope, arrayType(float32, {type.shape[1]}))}, type);
-  std::vector<Id> elements;
-  for (const Type &element : type.elements)
-    elements.push_back(needStopped(scope, element));
-  return emit(scope, "make_tup", elements, type);
+    attrs = {flavour(scope)};
+  return emit(scope, recipe.op, parts, type, attrs);
+}
+
+Id Generator::needStopped(Scope &scope, const Type &type) {
+  if (type.kind != Type::Array)
+    return makeHi(scope, type, [&](const Type &part) { return needStopped(scope, part); });
+  return type.isFloat() ? emit(scope, "stop", {need(scope, type)}, type) : need(scope, type);
 }
 
 //===----------------------------------------------------------------------===//
@@ -143,21 +141,38 @@ Shape Generator::someShape(int leastRank) {
   size_t rank = leastRank + below(3 - leastRank);
   std::vector<int64_t> sizes(rank);
   for (int64_t &size : sizes)
-    size = 2 + below(2);
+    size = chance(0.02) ? 0 : 2 + below(2);
   return sizes;
 }
 
+Type Generator::somePacked() {
+  std::vector<int64_t> sizes = someShape(1).vec();
+  sizes.back() = std::max<int64_t>(sizes.back(), 2); // There is a largest number of each row.
+  return packedType(mainFloat, sizes);
+}
+
+Type Generator::someQuantized() {
+  const Shape shape = someShape(1);
+  std::vector<int64_t> scales(shape.ndim(), 1);
+  if (chance(0.8)) { // For each row or column, or one for all.
+    scales = shape.vec();
+    int64_t &along = scales[below(shape.ndim())];
+    along = chance(0.2) ? along : 1;
+  }
+  return quantizedType(chance(0.4), shape, scales);
+}
+
 Type Generator::someType(const Scope &scope, bool needsTangent) {
-  switch (below(8)) {
+  switch (below(options.isSmooth ? 9 : 12)) {
   case 0:
   case 1:
-    return packedType(mainFloat, someShape(1));
+    return somePacked();
   case 2:
   case 3: {
     Type tuple{Type::Tuple, mainFloat, {}, {}};
     for (size_t i = 1 + below(2); i > 0; --i)
       tuple.elements.push_back(arrayType(mainFloat, someShape()));
-    tuple.elements.push_back(chance(0.4) ? packedType(mainFloat, someShape(1)) : chance(0.3) ? tuple : arrayType(mainFloat, someShape()));
+    tuple.elements.push_back(chance(0.4) ? somePacked() : chance(0.3) ? tuple : arrayType(mainFloat, someShape()));
     return tuple;
   }
   case 4:
@@ -168,6 +183,13 @@ Type Generator::someType(const Scope &scope, bool needsTangent) {
     if (!needsTangent)
       return arrayType(int32, someShape());
     break;
+  case 6:
+    return optionalType(chance(0.5) ? somePacked() : options.isSmooth || chance(0.5) ? arrayType(mainFloat, someShape()) : someQuantized());
+  case 9:
+  case 10:
+    return someQuantized();
+  case 11:
+    return lowRankType({static_cast<int64_t>(2 + below(2)), static_cast<int64_t>(2 + below(2))}, 1 + below(2));
   }
   return arrayType(someFloat(), someShape());
 }
@@ -210,6 +232,7 @@ bool Generator::drawStep(Scope &scope) {
       {&Generator::drawScan, 5, true},     {&Generator::drawLoop, 3, true}, {&Generator::drawBranch, 3, true},
       {&Generator::drawVmap, 4, true},     {&Generator::drawGrad, 3, true}, {&Generator::drawJvp, 2, true},
       {&Generator::drawVjp, 4, true},      {&Generator::drawRule, 2, true, false},
+      {&Generator::drawStash, 3},
   };
   int total = 0;
   auto allowed = [&](const Kind &kind) { return (!kind.isNested || (scope.depth < 3 && budget > 6)) && (kind.isSmooth || !options.isSmooth); };
@@ -312,7 +335,7 @@ bool Generator::drawMovement(Scope &scope) {
   case 3: {
     std::vector<int64_t> attrs, sizes;
     for (int64_t size : shape) {
-      int64_t start = below(std::min<int64_t>(size, 2)), stride = 1 + below(2);
+      int64_t start = size ? below(std::min<int64_t>(size, 2)) : 0, stride = 1 + below(2);
       attrs.insert(attrs.end(), {start, size, stride});
       sizes.push_back((size - start + stride - 1) / stride);
     }
@@ -343,13 +366,13 @@ std::vector<Entry> Generator::someIndex(Scope &scope, const Shape &shape, Shape 
       sizes.push_back(size);
       continue;
     }
-    switch (below(5)) {
+    switch (below(size ? 5 : 2)) {
     case 0:
       index.push_back({});
       sizes.push_back(size);
       break;
     case 1: {
-      int64_t start = below(size), step = 1 + hasStrides;
+      int64_t start = size ? below(size) : 0, step = 1 + hasStrides;
       index.push_back({Entry::Slice, start, size, step});
       sizes.push_back((size - start + step - 1) / step);
       break;
@@ -418,6 +441,8 @@ bool Generator::drawIndexing(Scope &scope) {
   }
   case 3: {
     int64_t axis = below(x->type.shape.ndim()), count = 2 + below(2);
+    if (!x->type.shape[axis])
+      return false;
     Id ids = emit(scope, "modulo", {need(scope, arrayType(int32, {count}))}, arrayType(int32, {count}), {x->type.shape[axis]});
     std::vector<int64_t> sizes = x->type.shape.vec();
     sizes[axis] = count;
@@ -425,7 +450,7 @@ bool Generator::drawIndexing(Scope &scope) {
     break;
   }
   default: {
-    int64_t count = 1 + below(x->type.shape[0]);
+    int64_t count = x->type.shape[0] ? 1 + below(x->type.shape[0]) : 0;
     std::vector<int64_t> sizes = x->type.shape.vec();
     sizes[0] = count;
     emit(scope, "window", {x->id, need(scope, arrayType(int32))}, arrayType(x->type.dtype, sizes), {count});
@@ -455,7 +480,7 @@ bool Generator::drawInteger(Scope &scope) {
     emit(scope, "isum", {x->id}, arrayType(int32));
     break;
   case 2:
-    if (!x->type.shape.ndim())
+    if (!x->type.shape.ndim() || !x->type.shape.size())
       return false;
     emit(scope, "argmax", {x->id}, arrayType(int32));
     break;
@@ -476,9 +501,7 @@ bool Generator::drawHi(Scope &scope) {
   });
   if (!hi || chance(0.4)) {
     Type type = someType(scope, false);
-    if (type.kind == Type::Array)
-      type = packedType(mainFloat, someShape(1));
-    make(scope, type);
+    make(scope, type.kind == Type::Array ? somePacked() : type);
     return true;
   }
   const Type &type = hi->type;
@@ -496,14 +519,110 @@ bool Generator::drawHi(Scope &scope) {
     emit(scope, "get_element", {hi->id}, type.elements[index], {index});
     break;
   }
-  default: {
-    Def def = define(arrayType(float32, {2, type.shape[1]}));
-    emitStep(scope, {"matmul_r1", {need(scope, arrayType(float32, {2, type.shape[0]})), hi->id}, {def}});
-    showBounded(scope, def);
+  case Type::Quantized:
+    return drawQuantized(scope, *hi);
+  case Type::LowRank:
+    return drawLowRank(scope, *hi);
+  case Type::Optional:
+    return drawOptional(scope, *hi);
+  default:
+    emitBounded(scope, "matmul_r1", {need(scope, arrayType(float32, {2, type.shape[0]})), hi->id}, arrayType(float32, {2, type.shape[1]}));
     break;
+  }
+  return true;
+}
+
+bool Generator::drawQuantized(Scope &scope, const Name &q) {
+  const Shape &shape = q.type.shape;
+  auto matrix = [](int64_t m, int64_t n) { return arrayType(float32, {m, n}); };
+  switch (shape.ndim() == 2 ? below(5) : 0) {
+  case 1:
+    emit(scope, "matmul_q", {need(scope, matrix(2, shape[0])), q.id}, matrix(2, shape[1]));
+    return true;
+  case 2:
+    emit(scope, "matmul_q_transposed", {need(scope, matrix(2, shape[1])), q.id}, matrix(2, shape[0]));
+    return true;
+  case 3:
+    emit(scope, "q_matmul", {q.id, need(scope, matrix(shape[1], 2))}, matrix(shape[0], 2));
+    return true;
+  case 4:
+    if (int64_t count = 2 + below(2); shape[0]) {
+      Id ids = emit(scope, "modulo", {need(scope, arrayType(int32, {count}))}, arrayType(int32, {count}), {shape[0]});
+      emit(scope, "take_q", {q.id, ids}, matrix(count, shape[1]));
+      return true;
+    }
+    return false;
+  default:
+    emit(scope, "dequantize", {q.id}, arrayType(float32, shape));
+    return true;
+  }
+}
+
+bool Generator::drawLowRank(Scope &scope, const Name &a) {
+  const Shape &shape = a.type.shape;
+  if (shape.ndim() != 2) { // Many of them: for maps and loops.
+    emitBounded(scope, "to_dense", {a.id}, arrayType(float32, shape));
+    return true;
+  }
+  const int64_t rank = a.type.rank;
+  switch (below(7)) {
+  case 0:
+    emitBounded(scope, "matmul_low", {need(scope, arrayType(float32, {2, shape[0]})), a.id}, arrayType(float32, {2, shape[1]}));
+    break;
+  case 1:
+    emitBounded(scope, "low_matmul", {a.id, need(scope, arrayType(float32, {shape[1], 2}))}, arrayType(float32, {shape[0], 2}));
+    break;
+  case 2: {
+    Type other = lowRankType({shape[1], static_cast<int64_t>(2 + below(2))}, 1 + below(2));
+    emit(scope, "compose", {a.id, need(scope, other)}, lowRankType({shape[0], other.shape[1]}, std::min(rank, other.rank)));
+    break;
+  }
+  case 3: {
+    Type other = lowRankType(shape, 1 + below(2));
+    if (rank > 2)
+      return false;
+    emit(scope, "add_low", {a.id, need(scope, other)}, lowRankType(shape, rank + other.rank));
+    break;
+  }
+  case 4:
+    emit(scope, "scale_low", {a.id, need(scope, arrayType(float32))}, a.type);
+    break;
+  case 5:
+    emit(scope, "transpose_low", {a.id}, lowRankType({shape[1], shape[0]}, rank));
+    break;
+  default: {
+    std::vector<Def> factors;
+    for (const Type &factor : tangentOf(a.type).elements)
+      factors.push_back(define(factor));
+    emitStep(scope, {"factors", {a.id}, factors});
+    for (const Def &factor : factors)
+      showBounded(scope, factor);
   }
   }
   return true;
+}
+
+bool Generator::drawOptional(Scope &scope, const Name &o) {
+  if (o.type.shape.ndim() || chance(0.2)) {
+    emit(scope, "has_value", {o.id}, arrayType(bool_, o.type.shape));
+    return true;
+  }
+  const Type &value = o.type.elements[0];
+  if (chance(0.5) || scope.depth >= 3 || budget <= 6) {
+    emit(scope, "value_or", {o.id, need(scope, value)}, value);
+    return true;
+  }
+  Step step{"map_optional", {o.id}, {}, {}, {}, {}};
+  step.blocks.resize(1);
+  Scope inner = inside(scope, step.blocks[0]);
+  hideRank1(inner);
+  limit(inner, Access::Read); // The function is traced for its type, too.
+  addParam(inner, value);
+  fillSome(inner);
+  Name result = someResult(inner, [](const Type &type) { return type.kind != Type::Rank1; });
+  step.blocks[0].results.push_back(result.id);
+  step.defs.push_back(define(optionalType(result.type)));
+  return close(scope, std::move(step));
 }
 
 bool Generator::drawNewRef(Scope &scope) {

@@ -17,14 +17,12 @@ static bool isStackable(const Type &type) { return canLead(type) && (type.kind !
 /// A ref that is passed is not to be captured as well.
 static void pass(Scope &inner, Id ref) { std::erase_if(inner.names, [&](const Name &name) { return name.id == ref; }); }
 
-/// The example type knows nothing of axes: loops, which may keep what they compute for a derivative, and maps
-/// see none of its values.
-static void hideRank1(Scope &inner) {
+void hideRank1(Scope &inner) {
   inner.allowsRank1 = false;
   std::erase_if(inner.names, [](const Name &name) { return name.type.kind == Type::Rank1; });
 }
 
-static void limit(Scope &inner, Access most) {
+void limit(Scope &inner, Access most) {
   for (Name &name : inner.names)
     name.access = std::min(name.access, most);
 }
@@ -66,7 +64,7 @@ bool Generator::drawCall(Scope &scope) {
 }
 
 bool Generator::drawScan(Scope &scope) {
-  const int64_t length = 2 + below(2);
+  const int64_t length = someLength();
   const bool isForeach = chance(0.3);
   Step step{isForeach ? "foreach" : "scan", {}, {}, {}, {}, {}};
   step.blocks.resize(1);
@@ -115,7 +113,7 @@ bool Generator::drawScan(Scope &scope) {
 bool Generator::drawLoop(Scope &scope) {
   // A loop with bounds of the run time alone is not differentiable backwards.
   std::string op = chance(0.5) ? "fori" : scope.derivatives == 0 && chance(0.5) ? "fori_dynamic" : "while";
-  Step step{op, {}, {}, {op == "fori" ? static_cast<int64_t>(2 + below(2)) : 3}, {}, {}};
+  Step step{op, {}, {}, {op == "fori" ? someLength() : 3}, {}, {}};
   step.blocks.resize(1);
   if (op != "fori")
     step.args.push_back(need(scope, arrayType(int32)));
@@ -215,7 +213,7 @@ static std::vector<int> axesOf(const Type &type, int64_t size) {
 }
 
 bool Generator::drawVmap(Scope &scope) {
-  const int64_t size = 2 + below(2);
+  const int64_t size = someLength();
   auto fits = [&](const Type &type) { return !axesOf(type, size).empty(); };
   Step step{"vmap", {}, {}, {size}, {}, {}};
   step.blocks.resize(1);
@@ -266,6 +264,7 @@ std::optional<Name> Generator::differentiable(Scope &scope) {
 void Generator::enterDerivative(Scope &inner) {
   if (++inner.derivatives > 1)
     hideRank1(inner); // What its rules keep has no derivative.
+  inner.stash.reset();
   // What is stopped is no true derivative.
   limit(inner, options.isSmooth ? Access::Read : Access::WriteStopped);
 }
@@ -285,6 +284,15 @@ bool Generator::drawGrad(Scope &scope) {
   if (step.args.empty())
     return false;
   int64_t numDifferentiated = step.args.size(), hasValue = below(2);
+  // Rules take cotangents of an argument to a ref: at its place surely, and maybe deeper inside.
+  if (const Def &param = step.blocks[0].params[0]; param.type.isFloat() && allowsReverseOnly(inner) && !options.isSmooth && chance(0.4)) {
+    auto ref = findRef(scope, Access::WriteStopped, [&](const Type &type) { return type == refOf(param.type); });
+    Id id = ref ? ref->id : emit(scope, "new_ref", {need(scope, param.type)}, refOf(param.type));
+    if (!ref)
+      inner.names.push_back({id, refOf(param.type), Access::WriteStopped});
+    inner.stash = std::pair(param.id, id);
+    drawStash(inner);
+  }
   if (chance(0.3))
     if (auto rest = findValue(scope, [](const Type &type) { return type.isInt() || type.isFloat(); })) {
       step.args.push_back(rest->id);
@@ -433,6 +441,18 @@ bool Generator::drawRule(Scope &scope) {
     block.results.push_back(need(inner, x->type));
   }
   return close(scope, std::move(step));
+}
+
+bool Generator::drawStash(Scope &scope) {
+  if (!scope.stash)
+    return false;
+  auto isVisible = [&](Id id, Access least) { return find(scope, [&](const Name &name) { return name.id == id && name.access >= least; }).has_value(); };
+  auto [x, ref] = *scope.stash;
+  if (!isVisible(x, Access::Read) || !isVisible(ref, Access::WriteStopped))
+    return false;
+  Type type = find(scope, [&, x = x](const Name &name) { return name.id == x; })->type;
+  emit(scope, "stash", {x, ref}, type);
+  return true;
 }
 
 } // namespace fuzz

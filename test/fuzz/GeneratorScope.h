@@ -29,7 +29,15 @@ struct Scope {
   bool isForward = false; // One of them is of forward mode: rules of reverse mode alone do not do.
   bool isPushed = false;  // One of them is linearize: a primitive's pull-back cannot be pushed.
   bool allowsRank1 = true;
+  /// Of the innermost derivative, if it takes cotangents to a ref: an argument, and the ref.
+  std::optional<std::pair<Id, Id>> stash;
 };
+
+/// The example type knows nothing of axes: loops, which may keep what they compute for a derivative, and maps
+/// see none of its values.
+void hideRank1(Scope &inner);
+/// No more than that may be done with the refs from outside.
+void limit(Scope &inner, Access most);
 
 class Generator {
 public:
@@ -71,16 +79,21 @@ private:
   /// A value of the type: one that is there, or one made of others.
   Id need(Scope &scope, const Type &type);
   Id make(Scope &scope, const Type &type);
+  Id makeHi(Scope &scope, const Type &type, const std::function<Id(const Type &)> &part);
   /// A value whose tangent is zero at every level, for a write that must not carry one.
   Id needStopped(Scope &scope, const Type &type);
   Id collect(Scope &scope, const std::vector<Id> &args) ;
   /// An array of floats, and bounded: what derivatives give is not.
   void showBounded(Scope &scope, const Def &def);
+  void emitBounded(Scope &scope, std::string op, std::vector<Id> args, Type type);
 
   // Types.
   hjx::DType someFloat() { return !options.isSmooth && chance(0.1) ? otherFloat : mainFloat; }
   hjx::Shape someShape(int leastRank = 0);
+  Type somePacked();
+  Type someQuantized();
   Type someType(const Scope &scope, bool needsTangent);
+  int64_t someLength() { return chance(0.03) ? 0 : 2 + below(2); }
   bool allowsReverseOnly(const Scope &scope) const { return !scope.isForward && !scope.isPushed; }
   int64_t flavour(const Scope &scope) { return allowsReverseOnly(scope) && chance(0.5); }
 
@@ -105,6 +118,9 @@ private:
   bool drawIndexing(Scope &scope);
   bool drawInteger(Scope &scope);
   bool drawHi(Scope &scope);
+  bool drawQuantized(Scope &scope, const Name &q);
+  bool drawLowRank(Scope &scope, const Name &a);
+  bool drawOptional(Scope &scope, const Name &o);
   bool drawNewRef(Scope &scope);
   bool drawAccess(Scope &scope);
   bool drawFreeze(Scope &scope);
@@ -117,6 +133,7 @@ private:
   bool drawJvp(Scope &scope);
   bool drawVjp(Scope &scope);
   bool drawRule(Scope &scope);
+  bool drawStash(Scope &scope);
 
   /// An index of an array and the shape of the part; `isUnique` for writes, which must not meet.
   std::vector<Entry> someIndex(Scope &scope, const hjx::Shape &shape, hjx::Shape &partShape, bool isUnique);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "examples/hi_types/rank1.h"
+#include "test/fuzz/Operations.h"
 
 #include <hjx/types/tuple.h>
 
@@ -125,13 +126,13 @@ struct MatmulRule {
   }
   static hjx::Array expand(const hjx::Array &x, const Packed &q) {
     auto [bits, scale] = hjx::lower<hjx::Array, hjx::Array>(q);
-    return hjx::matmul(x * scale, hjx::bitcast(bits, scale.dtype())) / x.shape(1);
+    return perTerm(hjx::matmul(x * scale, hjx::bitcast(bits, scale.dtype())), x.shape(1));
   }
 };
 struct MatmulForward : MatmulRule {
   static constexpr const char *name = "fuzz_matmul";
   static std::pair<hjx::Array, hjx::Array> jvp(const hjx::Array &x, const Packed &q, const hjx::Array &xDot, const hjx::Array &qDot) {
-    auto times = [](const hjx::Array &a, const hjx::Array &b) { return hjx::matmul(a, b) / a.shape(1); };
+    auto times = [](const hjx::Array &a, const hjx::Array &b) { return perTerm(hjx::matmul(a, b), a.shape(1)); };
     return {hjx::call_primitive<MatmulForward>(x, q), times(xDot, hjx::call_primitive<UnpackForward>(q)) + times(x, qDot)};
   }
 };
@@ -142,7 +143,7 @@ struct MatmulReverse : MatmulRule {
   }
   static std::pair<hjx::Array, hjx::Array> vjp_backward(const std::pair<hjx::Array, Packed> &saved, const hjx::Array &bar) {
     const auto &[x, q] = saved;
-    hjx::Array scaled = bar / x.shape(1);
+    hjx::Array scaled = perTerm(bar, x.shape(1));
     return {hjx::matmul(scaled, hjx::call_primitive<UnpackReverse>(q).T()), hjx::matmul(x.T(), scaled)};
   }
 };

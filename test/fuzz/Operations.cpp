@@ -16,6 +16,8 @@ namespace {
 Array fit(const Array &x, const Type &type) {
   Array flat = reshape(x, {x.size()});
   int64_t count = type.shape.size();
+  if (flat.size() == 0 || count == 0)
+    return zeros(type.shape, type.dtype);
   if (flat.size() != count)
     flat = take(flat, arange(count) % static_cast<int>(x.size()));
   if (type.isFloat() && x.dtype() == int32)
@@ -27,7 +29,7 @@ Array fit(const Array &x, const Type &type) {
 Array collect(const Operands &x) {
   Array total = full({}, 0.0, x.type().dtype);
   for (size_t i = 0; i < x.args.size(); ++i)
-    total = total + mean(sin(x[i].astype(x.type().dtype) * (0.4 + 0.3 * static_cast<double>(i))));
+    total = total + meanOf(sin(x[i].astype(x.type().dtype) * (0.4 + 0.3 * static_cast<double>(i))));
   return total / std::max<size_t>(x.args.size(), 1);
 }
 
@@ -55,14 +57,14 @@ std::map<std::string, std::function<Array(const Operands &)>> &operations() {
       {"negate", [](X x) { return -x[0]; }},
       {"stop", [](X x) { return stop_gradient(x[0]); }},
       {"softmax", [](X x) { return softmax(x[0], x.attr(0)); }},
-      {"mean", [](X x) { return x.attr(0) < 0 ? mean(x[0]) : mean(x[0], x.attr(0)); }},
-      {"cumsum", [](X x) { return cumsum(x[0], x.attr(0), x.attr(1)) / static_cast<int>(x[0].shape(x.attr(0))); }},
+      {"mean", [](X x) { return x.attr(0) < 0 ? meanOf(x[0]) : perTerm(sum(x[0], x.attr(0)), x[0].shape(x.attr(0))); }},
+      {"cumsum", [](X x) { return perTerm(cumsum(x[0], x.attr(0), x.attr(1)), x[0].shape(x.attr(0))); }},
       // Of two.
       {"average", [](X x) { return (x[0] + x[1]) / 2; }},
       {"difference", [](X x) { return (x[0] - x[1]) / 2; }},
       {"times", [](X x) { return x[0] * x[1]; }}, // Of one shape, or with a scalar or a row.
       {"ratio", [](X x) { return x[0] / (1 + x[1] * x[1]); }},
-      {"matmul", [](X x) { return matmul(x[0], x[1]) / static_cast<int>(x[1].shape(0)); }},
+      {"matmul", [](X x) { return perTerm(matmul(x[0], x[1]), x[1].shape(0)); }},
       {"outer", [](X x) { return outer(x[0], x[1]); }},
       {"collect", collect},
       // Movement.
@@ -106,6 +108,8 @@ std::map<std::string, std::function<Array(const Operands &)>> &operations() {
   };
   return functions;
 }
+
+Array meanOf(const Array &x) { return x.size() ? mean(x) : zeros({}, x.dtype()); }
 
 bool isOperation(const std::string &op) { return operations().count(op); }
 

@@ -30,6 +30,11 @@ bool isOperation(const std::string &op);
 /// What the step computes; `indices` are the values of its index entries of kind At, in order.
 hjx::Array compute(const Step &step, const std::vector<hjx::Array> &args, const std::vector<hjx::Array> &indices);
 
+/// The mean, and that of nothing: 0.
+hjx::Array meanOf(const hjx::Array &x);
+/// A sum of `count` terms as their mean.
+inline hjx::Array perTerm(const hjx::Array &sum, int64_t count) { return sum / std::max<int64_t>(count, 1); }
+
 /// An index of the library out of entries.
 std::vector<hjx::Index> indexOf(const std::vector<Entry> &entries, const std::vector<hjx::Array> &indices);
 /// x[index], and x with the part replaced or added to.

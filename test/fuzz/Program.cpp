@@ -27,12 +27,33 @@ std::string str(const Type &type) {
       text += (text.empty() ? "" : ",") + str(element);
     text = "tup{" + text + "}";
     break;
+  case Type::Quantized:
+    text = (type.isInt4 ? "int4{f32" : "int8{f32") + hjx::to_string(type.shape) + "," + hjx::to_string(type.scales) + "}";
+    break;
+  case Type::LowRank:
+    text = "low_rank{f32" + hjx::to_string(type.shape) + "," + std::to_string(type.rank) + "}";
+    break;
+  case Type::Optional:
+    text = "optional" + (type.shape.ndim() ? hjx::to_string(type.shape) : "") + "{" + str(type.elements[0]) + "}";
+    break;
   }
   return type.isRef ? "ref{" + text + "}" : text;
 }
 
 Type arrayType(hjx::DType dtype, hjx::Shape shape) { return {Type::Array, dtype, std::move(shape), {}}; }
 Type packedType(hjx::DType dtype, hjx::Shape shape) { return {Type::Packed, dtype, std::move(shape), {}}; }
+Type quantizedType(bool isInt4, hjx::Shape shape, hjx::Shape scales) {
+  Type type{Type::Quantized, hjx::float32, std::move(shape), {}};
+  type.isInt4 = isInt4;
+  type.scales = std::move(scales);
+  return type;
+}
+Type lowRankType(hjx::Shape shape, int64_t rank) {
+  Type type{Type::LowRank, hjx::float32, std::move(shape), {}};
+  type.rank = rank;
+  return type;
+}
+Type optionalType(Type value) { return {Type::Optional, value.dtype, {}, {value}}; }
 Type refOf(Type type) {
   type.isRef = true;
   return type;
@@ -42,8 +63,34 @@ Type heldBy(Type ref) {
   return ref;
 }
 
+/// The type of [.., first, second] for a matrix [.., m, n].
+static Type factorType(const Type &matrix, int64_t first, int64_t second) {
+  std::vector<int64_t> sizes(matrix.shape.begin(), matrix.shape.end() - 2);
+  sizes.insert(sizes.end(), {first, second});
+  return arrayType(hjx::float32, sizes);
+}
+static Type columnsOf(const Type &matrix) { return factorType(matrix, matrix.shape[-2], matrix.rank); }
+static Type rowsOf(const Type &matrix) { return factorType(matrix, matrix.rank, matrix.shape[-1]); }
+
+Recipe recipeOf(const Type &type) {
+  switch (type.kind) {
+  case Type::Packed:
+    return {"pack", {arrayType(type.dtype, type.shape)}};
+  case Type::Rank1:
+    return {"outer_r1", {arrayType(hjx::float32, {type.shape[0]}), arrayType(hjx::float32, {type.shape[1]})}};
+  case Type::Quantized: // The numbers as integers, which no rounding moves, and what brings the tangent.
+    return {"quantize", {arrayType(hjx::int32, type.shape), arrayType(hjx::float32, type.shape)}};
+  case Type::LowRank:
+    return {"low_rank", {columnsOf(type), rowsOf(type)}};
+  case Type::Optional:
+    return {"optional", {arrayType(hjx::bool_, type.shape), type.elements[0]}};
+  default:
+    return {"make_tup", type.elements};
+  }
+}
+
 bool hasTangent(const Type &type) {
-  if (type.kind == Type::Tuple)
+  if (!type.elements.empty())
     return std::all_of(type.elements.begin(), type.elements.end(), hasTangent);
   return type.kind != Type::Array || type.isFloat();
 }
@@ -55,22 +102,37 @@ static Type mapElements(Type type, const std::function<Type(const Type &)> &f) {
 }
 
 Type tangentOf(const Type &type) {
-  return type.kind == Type::Tuple ? mapElements(type, tangentOf) : arrayType(type.dtype, type.shape);
+  switch (type.kind) {
+  case Type::Tuple:
+    return mapElements(type, tangentOf);
+  case Type::Optional:
+    return tangentOf(type.elements[0]);
+  case Type::LowRank:
+    return {Type::Tuple, hjx::float32, {}, {columnsOf(type), rowsOf(type)}};
+  default:
+    return arrayType(type.dtype, type.shape);
+  }
 }
 
 bool canLead(const Type &type) {
-  if (type.kind == Type::Tuple)
-    return std::all_of(type.elements.begin(), type.elements.end(), canLead);
-  return type.kind != Type::Rank1 && type.shape.ndim() < 3;
+  if (!std::all_of(type.elements.begin(), type.elements.end(), canLead))
+    return false;
+  return type.kind != Type::Rank1 && type.shape.ndim() < (type.kind == Type::LowRank ? 4 : 3);
 }
 
-Type withLeading(const Type &type, int64_t size) {
-  if (type.kind == Type::Tuple)
-    return mapElements(type, [&](const Type &element) { return withLeading(element, size); });
-  Type result = type;
-  std::vector<int64_t> sizes = type.shape.vec();
+static hjx::Shape withLeading(const hjx::Shape &shape, int64_t size) {
+  std::vector<int64_t> sizes = shape.vec();
   sizes.insert(sizes.begin(), size);
-  result.shape = sizes;
+  return sizes;
+}
+static hjx::Shape withoutLeading(const hjx::Shape &shape) { return hjx::Shape(shape.begin() + 1, shape.end()); }
+
+Type withLeading(const Type &type, int64_t size) {
+  Type result = mapElements(type, [&](const Type &element) { return withLeading(element, size); });
+  if (type.kind != Type::Tuple)
+    result.shape = withLeading(type.shape, size);
+  if (type.kind == Type::Quantized)
+    result.scales = withLeading(type.scales, size);
   return result;
 }
 
@@ -82,15 +144,20 @@ int64_t leadingSize(const Type &type) {
         return -1;
     return size;
   }
-  int minimum = type.kind == Type::Packed ? 2 : 1; // A packed value keeps a row.
-  return type.kind == Type::Rank1 || type.shape.ndim() < minimum ? -1 : type.shape[0];
+  // A packed value keeps a row, as one of int4 does; a matrix stays one.
+  int minimum = type.kind == Type::Packed || type.isInt4 ? 2 : type.kind == Type::LowRank ? 3 : 1;
+  if (type.kind == Type::Rank1 || type.shape.ndim() < minimum || (type.kind == Type::Quantized && type.scales[0] != type.shape[0]) ||
+      (type.kind == Type::Optional && leadingSize(type.elements[0]) != type.shape[0]))
+    return -1;
+  return type.shape[0];
 }
 
 Type withoutLeading(const Type &type) {
-  if (type.kind == Type::Tuple)
-    return mapElements(type, withoutLeading);
-  Type result = type;
-  result.shape = hjx::Shape(type.shape.begin() + 1, type.shape.end());
+  Type result = mapElements(type, [](const Type &element) { return withoutLeading(element); });
+  if (type.kind != Type::Tuple)
+    result.shape = withoutLeading(type.shape);
+  if (type.kind == Type::Quantized)
+    result.scales = withoutLeading(type.scales);
   return result;
 }
 

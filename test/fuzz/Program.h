@@ -21,14 +21,20 @@ using Id = int;
 struct Type {
   enum Kind {
     Array,
-    Packed, ///< HiTypes.h: numbers as integers and a scale for each row, with dense float tangents
-    Tuple,  ///< hjx/types/tuple.h
-    Rank1,  ///< examples/hi_types/rank1.h
+    Packed,    ///< HiTypes.h: numbers as integers and a scale for each row, with dense float tangents
+    Tuple,     ///< hjx/types/tuple.h
+    Rank1,     ///< examples/hi_types/rank1.h
+    Quantized, ///< hjx/types/quantized.h
+    LowRank,   ///< hjx/types/low_rank.h
+    Optional,  ///< hjx/types/optional.h; the shape is that of the flag
   } kind = Array;
   hjx::DType dtype = hjx::float64;
   hjx::Shape shape;
-  std::vector<Type> elements; // Of a tuple.
+  std::vector<Type> elements; // Of a tuple, an optional.
   bool isRef = false;
+  bool isInt4 = false; // Of a quantized array, as the next.
+  hjx::Shape scales;
+  int64_t rank = 0; // Of a matrix of low rank.
 
   bool operator==(const Type &) const = default;
   bool isFloat() const { return kind == Array && (dtype == hjx::float64 || dtype == hjx::float32); }
@@ -39,6 +45,9 @@ std::string str(const Type &type);
 
 Type arrayType(hjx::DType dtype, hjx::Shape shape = {});
 Type packedType(hjx::DType dtype, hjx::Shape shape);
+Type quantizedType(bool isInt4, hjx::Shape shape, hjx::Shape scales);
+Type lowRankType(hjx::Shape shape, int64_t rank);
+Type optionalType(Type value);
 Type refOf(Type type);
 Type heldBy(Type ref);
 /// False if a part has no derivative.
@@ -57,6 +66,13 @@ struct Entry {
   int64_t start = 0, stop = 0, step = 1;
   Id id = -1; // At: a scalar or a vector of integers.
 };
+
+/// The operation that makes a value of a hi-type, and what it makes it of.
+struct Recipe {
+  std::string op;
+  std::vector<Type> parts;
+};
+Recipe recipeOf(const Type &type);
 
 struct Def {
   Id id;

@@ -94,7 +94,8 @@ private:
     std::map<Id, int> uses = countUses(candidate);
     bool isSmaller = false;
     for (const Step &step : removed) {
-      isSmaller |= step.op != "constant" && step.op != "pack" && step.op != "outer_r1" && step.op != "make_tup";
+      const bool isMade = step.op == "constant" || (step.defs.size() == 1 && step.defs[0].type.kind != Type::Array && step.op == recipeOf(step.defs[0].type).op);
+      isSmaller |= !isMade;
       for (const Def &def : step.defs) {
         if (!uses[def.id]) {
           isSmaller |= step.defs.size() == 1;
@@ -113,20 +114,15 @@ private:
   }
 
   void addConstant(std::vector<Step> &steps, const Def &def) {
-    auto fresh = [&](const Type &type) {
-      Def part{nextId++, type};
-      addConstant(steps, part);
-      return part.id;
-    };
     Step step{"constant", {}, {def}, {7}, {}, {}};
-    if (def.type.kind == Type::Packed)
-      step = {"pack", {fresh(arrayType(def.type.dtype, def.type.shape))}, {def}, {0}, {}, {}};
-    else if (def.type.kind == Type::Rank1)
-      step = {"outer_r1", {fresh(arrayType(hjx::float32, {def.type.shape[0]})), fresh(arrayType(hjx::float32, {def.type.shape[1]}))}, {def}, {}, {}, {}};
-    else if (def.type.kind == Type::Tuple) {
-      step = {"make_tup", {}, {def}, {}, {}, {}};
-      for (const Type &element : def.type.elements)
-        step.args.push_back(fresh(element));
+    if (def.type.kind != Type::Array) {
+      Recipe recipe = recipeOf(def.type);
+      step = {recipe.op, {}, {def}, {0}, {}, {}};
+      for (const Type &type : recipe.parts) {
+        Def part{nextId++, type};
+        addConstant(steps, part);
+        step.args.push_back(part.id);
+      }
     }
     steps.push_back(std::move(step));
   }
