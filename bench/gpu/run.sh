@@ -43,12 +43,12 @@ if [ -n "$pack" ]; then
   trap 'rm -rf "$work"' EXIT
   mkdir -p "$work/pack/bin" "$work/pack/lib"
   cp "$build"/bin/{bench-gpu,gpt2,hjx-run} "$work/pack/bin"
-  cp -L "$build"/lib/lib*.so* "$work/pack/lib"
+  cp -P "$build"/lib/lib*.so* "$work/pack/lib"
   # All but the C library, which belongs to the machine's loader.
   ldd "$work"/pack/bin/* "$work"/pack/lib/* | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u |
     grep -Ev '/(libc|libm|libdl|librt|libpthread)\.so' | xargs cp -nL -t "$work/pack/lib"
   strip "$work"/pack/bin/* "$work"/pack/lib/*
-  tar -C "$work" -c pack | xz -T0 -9 > "$pack.tar.xz"
+  tar -C "$work" -c pack | xz -T0 --x86 --lzma2=preset=6 > "$pack.tar.xz"
   ls -l "$pack.tar.xz"
   exit
 fi
