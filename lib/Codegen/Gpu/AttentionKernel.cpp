@@ -72,7 +72,7 @@ bool hjx::hasAttentionKernel(Operation *op) {
   return cotangent && hasKernel(cotangent);
 }
 
-gpu::GPUFuncOp hjx::emitAttentionKernel(DeviceModule &device, Location loc,
+gpu::GPUFuncOp hjx::emitAttentionKernel(KernelModule &device, Location loc,
                                         const AttentionKernelConfig &config) {
   Builder b(loc.getContext());
   auto layout = StridedLayoutAttr::get(loc.getContext(), ShapedType::kDynamic, {1});

@@ -31,7 +31,7 @@
 // Numerics: sums in f32; P and dS are rounded to the operands' type for the second products.
 #pragma once
 
-#include "lib/Codegen/Gpu/DeviceModule.h"
+#include "lib/Codegen/Gpu/KernelModule.h"
 #include "lib/Codegen/Structured/ProductTypes.h"
 
 namespace hjx {
@@ -79,7 +79,7 @@ bool isReadableByAttention(mlir::MemRefType type, bool hasFeatures);
 ///   QueryBar  outBar, shift, queryBar
 ///   KeyBar    outBar, shift, keyBar, valueBar
 /// All lie along the features, in whole, aligned vectors of 16 bytes.
-mlir::gpu::GPUFuncOp emitAttentionKernel(DeviceModule &device, mlir::Location loc,
+mlir::gpu::GPUFuncOp emitAttentionKernel(KernelModule &device, mlir::Location loc,
                                          const AttentionKernelConfig &config);
 
 /// Fill the kernel of a configuration.

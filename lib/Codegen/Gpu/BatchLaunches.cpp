@@ -11,7 +11,7 @@
 //   product  %dx, reads %dh    ->   sum_etc_x2  %dh into %db1, %dx into %db2
 //   sum %dx into %db2
 #include "lib/Codegen/Gpu/BatchedKernel.h"
-#include "lib/Codegen/Gpu/DeviceModule.h"
+#include "lib/Codegen/Gpu/KernelModule.h"
 #include "lib/Codegen/Gpu/Passes.h"
 #include "lib/Codegen/Gpu/ProgramCost.h"
 #include "lib/Codegen/Structured/Motion.h"
@@ -248,7 +248,7 @@ private:
     for (Value operand : operands)
       moveBefore(operand, first);
     ImplicitLocOpBuilder b(first.getLoc(), first);
-    DeviceModule::launch(b, batchedKernels.get(batch.parts), operands);
+    KernelModule::launch(b, batchedKernels.get(batch.parts), operands);
     sumTraffic(batch, first->getPrevNode());
     for (const BatchPart &part : batch.parts)
       for (gpu::LaunchFuncOp member : part.members) {
@@ -267,7 +267,7 @@ private:
     launch->setAttr(kTrafficAttr, Builder(launch->getContext()).getDenseI64ArrayAttr(sum));
   }
 
-  DeviceModule device;
+  KernelModule device;
   BatchedKernels batchedKernels;
   SymbolTable symbols;
   std::map<Operation *, KernelNeeds> needs;

@@ -14,7 +14,7 @@
 // parameters, and horizontal fusion (Li et al. 2022).
 #pragma once
 
-#include "lib/Codegen/Gpu/DeviceModule.h"
+#include "lib/Codegen/Gpu/KernelModule.h"
 
 #include "llvm/ADT/StringMap.h"
 
@@ -46,7 +46,7 @@ llvm::SmallVector<mlir::Type> sharedByTurns(llvm::ArrayRef<const KernelNeeds *> 
 
 class BatchedKernels {
 public:
-  explicit BatchedKernels(DeviceModule &device) : device(device) {}
+  explicit BatchedKernels(KernelModule &device) : device(device) {}
 
   /// The kernel for `parts`, of which those alike share one; its arguments are their operands.
   Launch get(llvm::ArrayRef<BatchPart> parts);
@@ -54,7 +54,7 @@ public:
 private:
   Launch emit(llvm::ArrayRef<BatchPart> parts);
 
-  DeviceModule &device;
+  KernelModule &device;
   llvm::StringMap<Launch> known;
 };
 

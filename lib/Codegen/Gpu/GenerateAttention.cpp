@@ -66,7 +66,7 @@ void KernelGenerator::launchAttention(func::CallOp call, AttentionPart part,
     arguments.push_back(arith::ConstantIndexOp::create(b, number));
   double scale = cast<FloatAttr>(settings.get("scale")).getValueAsDouble();
   arguments.push_back(arith::ConstantOp::create(b, b.getF32FloatAttr(static_cast<float>(scale))));
-  DeviceModule::launch(b, {kernel, numTiles * numHeads * numBatches, config.blockSize()},
+  KernelModule::launch(b, {kernel, numTiles * numHeads * numBatches, config.blockSize()},
                        arguments);
   Traffic traffic;
   traffic.isProduct = true; // Two of them, and what is between.

@@ -89,7 +89,7 @@ SmallVector<Value> KernelGenerator::launchWithScratch(ImplicitLocOpBuilder &b, c
   for (MemRefType type : scratchTypes)
     scratch.push_back(memref::AllocOp::create(b, type));
   llvm::append_range(arguments, scratch);
-  DeviceModule::launch(b, launch, arguments);
+  KernelModule::launch(b, launch, arguments);
   return scratch;
 }
 
@@ -144,7 +144,7 @@ struct GenerateGpuKernels : impl::GenerateGpuKernelsBase<GenerateGpuKernels> {
     FailureOr<MatmulPrecision> precision = matmulPrecisionOf(module);
     if (failed(precision))
       return signalPassFailure();
-    DeviceModule device(module, chip);
+    KernelModule device(module, chip);
     for (auto &[function, calls] : kernels) {
       Traffic traffic = Traffic::of(function);
       SmallVector<Operation *> before;

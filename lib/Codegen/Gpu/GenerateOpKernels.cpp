@@ -110,7 +110,7 @@ void KernelGenerator::generateReduction(const LoopNest &nest, const ThreadSchedu
     ImplicitLocOpBuilder b(call.getLoc(), call);
     SmallVector<Value> second = launchWithScratch(b, launch, call);
     llvm::append_range(second, call.getOperands());
-    DeviceModule::launch(b, join, second);
+    KernelModule::launch(b, join, second);
   }
 }
 
@@ -181,7 +181,7 @@ LogicalResult KernelGenerator::generateProduct(ArrayRef<GenericOp> ops, unsigned
     }
     for (int64_t argument : launch.arguments)
       arguments.push_back(arith::ConstantIndexOp::create(b, argument));
-    DeviceModule::launch(b, {kernel, launch.numBlocks, launch.config.tile.blockSize()}, arguments);
+    KernelModule::launch(b, {kernel, launch.numBlocks, launch.config.tile.blockSize()}, arguments);
   }
   return success();
 }

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "lib/Codegen/Gpu/AttentionKernel.h"
-#include "lib/Codegen/Gpu/DeviceModule.h"
+#include "lib/Codegen/Gpu/KernelModule.h"
 #include "lib/Codegen/Gpu/ProductKernel.h"
 #include "lib/Codegen/Gpu/ThreadNestEmitter.h"
 #include "lib/Codegen/Structured/FlatBuffers.h"
@@ -22,7 +22,7 @@ class KernelGenerator {
   using Value = mlir::Value;
 
 public:
-  KernelGenerator(DeviceModule &device, mlir::func::FuncOp function,
+  KernelGenerator(KernelModule &device, mlir::func::FuncOp function,
                   llvm::ArrayRef<mlir::func::CallOp> calls, MatmulPrecision precision)
       : device(device), function(function), calls(calls), precision(precision),
         facts(bufferFacts(function, calls)) {}
@@ -85,7 +85,7 @@ private:
                                              mlir::func::CallOp call);
   void launchAll(const Launch &launch);
 
-  DeviceModule &device;
+  KernelModule &device;
   mlir::func::FuncOp function;
   llvm::ArrayRef<mlir::func::CallOp> calls;
   MatmulPrecision precision;

@@ -227,7 +227,7 @@ static DictionaryAttr tensorMapOf(const ProductKernelConfig &config, unsigned fa
                               b.getNamedAttr("element", TypeAttr::get(element))});
 }
 
-gpu::GPUFuncOp hjx::emitProductKernel(DeviceModule &device, Location loc,
+gpu::GPUFuncOp hjx::emitProductKernel(KernelModule &device, Location loc,
                                       const ProductKernelConfig &config) {
   MLIRContext *context = loc.getContext();
   Builder b(context);

@@ -23,7 +23,7 @@
 // tiles is in ProductFrame.h.
 #pragma once
 
-#include "lib/Codegen/Gpu/DeviceModule.h"
+#include "lib/Codegen/Gpu/KernelModule.h"
 #include "lib/Codegen/Gpu/ProductEpilogue.h"
 
 namespace hjx {
@@ -111,7 +111,7 @@ struct ProductLaunch {
 ///    per buffer of the epilogue its strides along m, n and each batch loop: index)
 /// For warp groups A and B are tensor maps (kTensorMapAttr), of rank 2 and an axis for each loop; what
 /// such a loop gives instead of a stride is 1, or 0 if the factor does not have the axis.
-mlir::gpu::GPUFuncOp emitProductKernel(DeviceModule &device, mlir::Location loc,
+mlir::gpu::GPUFuncOp emitProductKernel(KernelModule &device, mlir::Location loc,
                                        const ProductKernelConfig &config);
 
 } // namespace hjx

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Kernels and launches: see the header.
-#include "lib/Codegen/Gpu/DeviceModule.h"
+#include "lib/Codegen/Gpu/KernelModule.h"
 
 #include "lib/Target/Ptx/Ptx.h"
 
@@ -21,10 +21,10 @@ static gpu::GPUModuleOp deviceOf(ModuleOp host, StringRef chip) {
   return gpu::GPUModuleOp::create(b, kDeviceModuleName, ArrayRef<Attribute>{target});
 }
 
-DeviceModule::DeviceModule(ModuleOp host, StringRef chip)
+KernelModule::KernelModule(ModuleOp host, StringRef chip)
     : device(deviceOf(host, chip)), chip(chip), symbols(device) {}
 
-gpu::GPUFuncOp DeviceModule::createKernel(Location loc, const Twine &name, TypeRange arguments) {
+gpu::GPUFuncOp KernelModule::createKernel(Location loc, const Twine &name, TypeRange arguments) {
   OpBuilder b(loc.getContext());
   auto type = b.getFunctionType(arguments, {});
   auto kernel = gpu::GPUFuncOp::create(b, loc, name.str(), type);
@@ -34,14 +34,14 @@ gpu::GPUFuncOp DeviceModule::createKernel(Location loc, const Twine &name, TypeR
   return kernel;
 }
 
-gpu::GPUFuncOp DeviceModule::share(StringRef key, llvm::function_ref<gpu::GPUFuncOp()> make) {
+gpu::GPUFuncOp KernelModule::share(StringRef key, llvm::function_ref<gpu::GPUFuncOp()> make) {
   auto [it, isNew] = shared.try_emplace(key);
   if (isNew)
     it->second = make();
   return it->second;
 }
 
-gpu::GPUFuncOp DeviceModule::takeKernel(func::FuncOp function, ArrayRef<BufferFacts> facts) {
+gpu::GPUFuncOp KernelModule::takeKernel(func::FuncOp function, ArrayRef<BufferFacts> facts) {
   gpu::GPUFuncOp kernel =
       createKernel(function.getLoc(), function.getName(), function.getArgumentTypes());
   Block &from = function.front(), &to = kernel.front();
@@ -63,7 +63,7 @@ gpu::GPUFuncOp DeviceModule::takeKernel(func::FuncOp function, ArrayRef<BufferFa
   return kernel;
 }
 
-void DeviceModule::launch(ImplicitLocOpBuilder &b, const Launch &launch, ValueRange arguments) {
+void KernelModule::launch(ImplicitLocOpBuilder &b, const Launch &launch, ValueRange arguments) {
   Value one = arith::ConstantIndexOp::create(b, 1);
   auto extent = [&](int64_t size) {
     return gpu::KernelDim3{arith::ConstantIndexOp::create(b, size), one, one};

@@ -17,10 +17,10 @@ struct Launch {
   int64_t numBlocks = 1, blockSize = 1;
 };
 
-class DeviceModule {
+class KernelModule {
 public:
   /// `gpu.module @device` of `host` for `chip`, made at the end of it if it is not there.
-  explicit DeviceModule(mlir::ModuleOp host, llvm::StringRef chip = "sm_80");
+  explicit KernelModule(mlir::ModuleOp host, llvm::StringRef chip = "sm_80");
 
   /// Whether the chip has TMA and wgmma: the instructions of sm_90 that no other has.
   bool hasWarpGroups() const { return chip == "sm_90a"; }
