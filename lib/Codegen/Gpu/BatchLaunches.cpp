@@ -14,6 +14,7 @@
 #include "lib/Codegen/Gpu/KernelModule.h"
 #include "lib/Codegen/Gpu/Passes.h"
 #include "lib/Codegen/Gpu/ProgramCost.h"
+#include "lib/Codegen/Structured/BufferEffects.h"
 #include "lib/Codegen/Structured/Motion.h"
 #include "lib/Codegen/Structured/RowLoops.h"
 #include "lib/Target/Ptx/Ptx.h"
@@ -45,29 +46,10 @@ int64_t sizeOf(MemRefType type) {
 
 bool isLarge(Value root) { return root.getDefiningOp<memref::AllocOp>() && sizeOf(cast<MemRefType>(root.getType())) > kMaxHeldBytes; }
 
-struct Effects {
-  llvm::SmallDenseSet<Value, 4> reads, writes; // Root buffers.
-  bool isUnknown = false;
-
-  void add(const Effects &other) {
-    reads.insert(other.reads.begin(), other.reads.end());
-    writes.insert(other.writes.begin(), other.writes.end());
-    isUnknown |= other.isUnknown;
-  }
-  bool conflictsWith(const Effects &other) const {
-    auto meet = [](const auto &a, const auto &b) {
-      const auto &small = a.size() < b.size() ? a : b, &large = a.size() < b.size() ? b : a;
-      return llvm::any_of(small, [&](Value value) { return large.contains(value); });
-    };
-    return isUnknown || other.isUnknown || meet(reads, other.writes) || meet(writes, other.reads) ||
-           meet(writes, other.writes);
-  }
-};
-
 /// Launches that are one; they run where the first one stands.
 struct Batch {
   SmallVector<BatchPart> parts;
-  Effects effects;
+  BufferEffects effects;
   unsigned numMembers = 0, numArguments = 0;
 };
 
@@ -105,27 +87,25 @@ private:
     return !launch->hasAttr(kProductAttr) && kernel && needsOf(kernel).isMovable;
   }
 
-  const Effects &effectsOf(gpu::LaunchFuncOp launch) {
+  const BufferEffects &effectsOf(gpu::LaunchFuncOp launch) {
     auto [it, isNew] = known.try_emplace(launch);
     if (!isNew)
       return it->second;
-    Effects &effects = it->second;
+    BufferEffects &effects = it->second;
     gpu::GPUFuncOp kernel = kernelOf(launch);
     for (auto [index, operand] : llvm::enumerate(launch.getKernelOperands())) {
       if (!isa<MemRefType>(operand.getType()))
         continue;
-      Value root = rootBuffer(operand);
-      effects.isUnknown |= !overlapsNoOther(root);
-      effects.reads.insert(root);
+      effects.addRead(operand);
       if (!kernel || !kernel.getArgAttr(index, LLVM::LLVMDialect::getReadonlyAttrName()))
-        effects.writes.insert(root);
+        effects.addWrite(operand);
     }
     return effects;
   }
 
   /// Moves `launch` down as far as no large buffer that it reads lives longer for it.
   void sink(gpu::LaunchFuncOp launch) {
-    const Effects &effects = effectsOf(launch);
+    const BufferEffects &effects = effectsOf(launch);
     SmallVector<Value> held; // What is free once all have read it.
     for (Value root : effects.reads)
       if (!effects.writes.contains(root) && isLarge(root) && root.getDefiningOp()->getBlock() == launch->getBlock())
@@ -151,20 +131,20 @@ private:
   Batch grow(gpu::LaunchFuncOp first) {
     Batch batch;
     add(batch, first);
-    Effects between; // Of launches that are no members.
+    BufferEffects between; // Of launches that are no members.
     unsigned steps = 0;
-    for (Operation *op = first->getNextNode(); op && steps < kWindow && !between.isUnknown; op = op->getNextNode(), ++steps) {
+    for (Operation *op = first->getNextNode(); op && steps < kWindow && !between.unknown; op = op->getNextNode(), ++steps) {
       auto launch = dyn_cast<gpu::LaunchFuncOp>(op);
       if (!launch) {
         if (isMovable(op))
           continue;
         break;
       }
-      const Effects &effects = effectsOf(launch);
+      const BufferEffects &effects = effectsOf(launch);
       if (!mayMove(launch) || batch.effects.conflictsWith(effects) || between.conflictsWith(effects) ||
           (!between.reads.empty() && holdsMemory(effects, first)) ||
           !llvm::all_of(launch->getOperands(), [&](Value value) { return canMoveBefore(value, first); }) || !add(batch, launch)) {
-        between.add(effects);
+        between.addAll(effects);
         continue;
       }
       steps = 0;
@@ -190,7 +170,7 @@ private:
       part->members.push_back(launch);
     else
       batch.parts.push_back({kernel, {launch}});
-    batch.effects.add(effectsOf(launch));
+    batch.effects.addAll(effectsOf(launch));
     batch.numArguments += numArguments;
     ++batch.numMembers;
     return true;
@@ -224,7 +204,7 @@ private:
   }
 
   /// Whether to run a launch at `position` already would make large buffers live longer.
-  static bool holdsMemory(const Effects &effects, Operation *position) {
+  static bool holdsMemory(const BufferEffects &effects, Operation *position) {
     return llvm::any_of(effects.writes, [&](Value root) {
       return isLarge(root) && !isUsed(root, [&](Operation *user) { return user->isBeforeInBlock(position); });
     });
@@ -271,7 +251,7 @@ private:
   BatchedKernels batchedKernels;
   SymbolTable symbols;
   std::map<Operation *, KernelNeeds> needs;
-  std::map<Operation *, Effects> known; // References to what is in there stay valid.
+  std::map<Operation *, BufferEffects> known; // References to what is in there stay valid.
 };
 
 struct BatchLaunches : impl::BatchLaunchesBase<BatchLaunches> {

@@ -47,7 +47,8 @@ void BufferEffects::addAll(const BufferEffects &other) {
 
 bool BufferEffects::conflictsWith(const BufferEffects &other) const {
   auto meet = [](const auto &a, const auto &b) {
-    return llvm::any_of(a, [&](Value value) { return b.contains(value); });
+    const auto &small = a.size() < b.size() ? a : b, &large = a.size() < b.size() ? b : a;
+    return llvm::any_of(small, [&](Value value) { return large.contains(value); });
   };
   return unknown || other.unknown || meet(reads, other.writes) || meet(writes, other.reads) ||
          meet(writes, other.writes);

@@ -14,13 +14,14 @@ struct BufferEffects {
   /// What `root` and the ops in it do.
   static BufferEffects of(mlir::Operation *root);
 
+  /// Of `buffer` or a view of it.
+  void addRead(mlir::Value buffer) { add(reads, buffer); }
+  void addWrite(mlir::Value buffer) { add(writes, buffer); }
   void addAll(const BufferEffects &other);
   /// Whether the order of two ops with these effects counts.
   bool conflictsWith(const BufferEffects &other) const;
 
 private:
-  void addRead(mlir::Value buffer) { add(reads, buffer); }
-  void addWrite(mlir::Value buffer) { add(writes, buffer); }
   void add(llvm::SmallDenseSet<mlir::Value> &set, mlir::Value buffer);
 };
 
