@@ -14,8 +14,9 @@
 //
 // The minimum is what the same products would move if nothing else did: every argument read once,
 // every result written once, and the operands and results of every matrix product, once for each
-// product. All else (norms, activations, losses, the optimizer, copies) is taken to happen on the
-// way. No program reaches it; it says how far one is from where fusion ends.
+// product, with what its kernel reads and writes for the ops behind it. All else (norms, losses, the
+// optimizer, copies) is taken to happen on the way. It says how far a program is from where fusion ends.
+// An argument that a product reads counts as both, so a program of little but products can move less.
 #pragma once
 
 #include "lib/Support/Pch.h"
