@@ -72,7 +72,10 @@ hjx::Backend hjx::defaultBackend() {
   return value;
 }
 
-std::string hjx::defaultDeviceName() { return std::string(valueOf("HJX_DEVICE").empty() ? "cpu" : valueOf("HJX_DEVICE")); }
+std::string hjx::defaultDeviceName() {
+  absl::string_view name = valueOf("HJX_DEVICE");
+  return name.empty() ? "cpu" : std::string(name);
+}
 
 bool hjx::explainRetraces() {
   absl::string_view value = valueOf("HJX_EXPLAIN_RETRACES");
