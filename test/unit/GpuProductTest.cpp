@@ -359,37 +359,32 @@ TEST_F(GpuProductTest, LargeTilesAgreeWithDouble) {
   expectProduct(large);
 }
 
+/// Sizes from 0 on, of which every second are those of vectors of 16 bytes, at most 16 times `mostVectors`.
+Case anyCase(Kind kind, int round, int64_t mostVectors, std::mt19937 &generator) {
+  auto below = [&](int64_t bound) { return static_cast<int64_t>(generator() % bound); };
+  int64_t most = round % 3 == 0 ? 6 : round % 2 ? mostVectors : 90;
+  Case c{kind, below(most), below(most), below(most)};
+  if (round % 2)
+    c.m *= 16, c.n *= 16, c.k *= 16;
+  c.lhsTransposed = below(2);
+  c.rhsTransposed = below(2);
+  c.batch = below(3);
+  c.accumulate = below(2);
+  c.isSummed = c.batch && below(3) == 0;
+  return c;
+}
+
 TEST_F(GpuProductTest, AnySizesAgreeWithDouble) {
   std::mt19937 generator(11);
-  auto below = [&](int64_t bound) { return static_cast<int64_t>(generator() % bound); };
-  for (int round = 0; round < 40; ++round) {
-    int64_t most = round % 3 == 0 ? 6 : round % 2 ? 13 : 90; // From 0 on.
-    Case c{static_cast<Kind>(below(6)), below(most), below(most), below(most)};
-    if (round % 2) // What lies in vectors of 16 bytes.
-      c.m *= 16, c.n *= 16, c.k *= 16;
-    c.lhsTransposed = below(2);
-    c.rhsTransposed = below(2);
-    c.batch = below(3);
-    c.accumulate = below(2);
-    c.isSummed = c.batch && below(3) == 0;
-    expectProduct(c);
-  }
+  for (int round = 0; round < 40; ++round)
+    expectProduct(anyCase(static_cast<Kind>(generator() % 6), round, 13, generator));
 }
 
 /// What follows a product elementwise runs in its kernel, with the same numbers.
 TEST_F(GpuProductTest, EndingsAreTheSameSteps) {
   std::mt19937 generator(13);
-  auto below = [&](int64_t bound) { return static_cast<int64_t>(generator() % bound); };
   for (int round = 0; round < 36; ++round) {
-    int64_t most = round % 3 == 0 ? 6 : round % 2 ? 9 : 90; // From 0 on.
-    Case c{static_cast<Kind>(round % 6), below(most), below(most), below(most)};
-    if (round % 2) // What lies in vectors.
-      c.m *= 16, c.n *= 16, c.k *= 16;
-    c.lhsTransposed = below(2);
-    c.rhsTransposed = below(2);
-    c.batch = below(3);
-    c.accumulate = below(2);
-    c.isSummed = c.batch && below(3) == 0;
+    Case c = anyCase(static_cast<Kind>(round % 6), round, 9, generator);
     c.ending = Ending::Kept;
     expectProduct(c);
   }
