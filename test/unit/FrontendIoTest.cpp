@@ -4,13 +4,11 @@
 // should be.
 #include "lib/Data/Npy.h"
 #include "lib/Data/Safetensors.h"
+#include "test/unit/FrontendTesting.h"
 #include "test/unit/ResidentMemory.h"
 #include "test/unit/TemporaryFolder.h"
 
-#include <hjx/hjx.h>
 #include <hjx/io.h>
-
-#include <gmock/gmock.h>
 
 #include <filesystem>
 
@@ -18,13 +16,14 @@
 #include <unistd.h>
 
 using namespace hjx;
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using hjx::testing::messageOf;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 namespace {
 
-class FrontendIo : public testing::Test {
+class FrontendIo : public ::testing::Test {
 protected:
   std::string path(const std::string &name) const { return folder.path(name); }
   std::string write(const std::string &name, std::string_view bytes) { return folder.write(name, std::string(bytes)); }
@@ -39,15 +38,6 @@ protected:
 
   test::TemporaryFolder folder;
 };
-
-template <typename F> std::string messageOf(F body) {
-  try {
-    body();
-  } catch (const Error &error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 std::string floats(std::vector<float> values) { return std::string(bytesOf(values)); }
 
@@ -101,7 +91,7 @@ TEST_F(FrontendIo, FilesOfMereNumbers) {
   EXPECT_THAT(messageOf([&] { from_file(path("raw"), uint8, {1}, 29); }), HasSubstr("expected an offset from 0 to 28, got 29"));
   EXPECT_THAT(messageOf([&] { from_file(path("raw"), DType::key, {1}); }), HasSubstr("expected a type of numbers or bools, got key"));
   EXPECT_THAT(messageOf([&] { from_file(path("none"), uint8, {1}); }), HasSubstr("cannot open: No such file"));
-  EXPECT_THAT(messageOf([&] { from_file(testing::TempDir(), uint8, {1}); }), HasSubstr("expected a regular file, got a directory"));
+  EXPECT_THAT(messageOf([&] { from_file(::testing::TempDir(), uint8, {1}); }), HasSubstr("expected a regular file, got a directory"));
 }
 
 // What is not as a compiler would lay it out, or is gone by the time it is read.

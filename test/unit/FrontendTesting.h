@@ -27,6 +27,16 @@
 
 namespace hjx::testing {
 
+/// Of the error that `body` throws, for checks of parts of it.
+template <typename F> std::string messageOf(F body) {
+  try {
+    body();
+  } catch (const Error &error) {
+    return error.what();
+  }
+  return "no error";
+}
+
 /// `text` with the place in place of HERE.
 inline std::string at(std::string path, int line, std::string prefix, const std::string &message) {
   std::string text = prefix + message;

@@ -8,6 +8,7 @@
 #include <thread>
 
 using namespace hjx;
+using hjx::testing::messageOf;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
@@ -17,15 +18,6 @@ namespace {
 // Before the runtime looks.
 const bool kEnvironment = setenv("HJX_CUDA_DRIVER", "libhjx-none.so", 1) == 0 && setenv("HJX_MEMORY_LIMIT", "8MiB", 1) == 0 &&
                           setenv("HJX_NUM_CPU_DEVICES", "2", 1) == 0 && setenv("HJX_PTXSIM_DEVICES", "2", 1) == 0;
-
-template <typename F> std::string messageOf(F body) {
-  try {
-    body();
-  } catch (const Error &error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 constexpr const char *kNoCuda = "cuda: libhjx-none.so: cannot load the driver: libhjx-none.so: ",
                      *kInstall = "\n  help: install NVIDIA's driver, or name another library in HJX_CUDA_DRIVER, or compile only, or run on cpu";
