@@ -19,6 +19,12 @@ set(expected "1.38177\n1.38177\n1.38177\n1.38177\n[4,2]\n")
 if(NOT output STREQUAL expected)
   message(FATAL_ERROR "expected:\n${expected}got:\n${output}")
 endif()
+# The tools are installed, too, and find the simulated device where it is.
+run(${WORK}/install/bin/hjx-opt --version)
+run(${WORK}/install/bin/hjx-run devices)
+if(NOT output MATCHES "sim:0 +hjx simulated")
+  message(FATAL_ERROR "expected the line of sim:0, got:\n${output}")
+endif()
 # Nothing of the compiler is reachable from the installed headers.
 file(GLOB_RECURSE headers ${WORK}/install/include/*)
 foreach(header ${headers})
