@@ -74,6 +74,15 @@ int64_t numIterations(linalg::GenericOp op) {
   return product;
 }
 
+/// Whether `op` is a contraction whose factors are used again along a row or a column of the result; the
+/// sums of products of elements of two rows are reductions like others.
+bool isMatrixProduct(linalg::GenericOp op) {
+  if (!linalg::isaContractionOpInterface(op))
+    return false;
+  FailureOr<linalg::ContractionDimensions> dims = linalg::inferContractionDims(op);
+  return failed(dims) || !dims->m.empty() || !dims->n.empty();
+}
+
 struct Fusion {
   bool unpackInProducts, endProducts;
 
@@ -86,7 +95,7 @@ struct Fusion {
 bool Fusion::fits(linalg::GenericOp producer, linalg::GenericOp consumer, OpOperand *operand) const {
   if (producer.getNumReductionLoops() > 0 || !producer.hasPureTensorSemantics())
     return false;
-  if (linalg::isaContractionOpInterface(consumer))
+  if (isMatrixProduct(consumer))
     return isTransposition(producer) || (unpackInProducts && isUnpacking(producer));
   if (!consumer.getMatchingIndexingMap(operand).isProjectedPermutation())
     return false;
@@ -105,14 +114,21 @@ bool Fusion::shouldFuse(OpOperand *operand) const {
          fits(producer, consumer, operand);
 }
 
+/// Whether loops of `op` read the same elements by `map` again, as all of a row read its mean.
+bool isBroadcast(linalg::GenericOp op, AffineMap map) {
+  for (auto [loop, size] : llvm::enumerate(op.getStaticLoopRanges()))
+    if (size > 1 && !map.isFunctionOfDim(loop))
+      return true;
+  return false;
+}
+
 /// Rule 2: whether `op` may be computed again at each consumer.
 bool isCheapToRepeat(linalg::GenericOp op) {
   if (op->getNumResults() != 1 || isExpensive(op) ||
       op.getBody()->getOperations().size() > kMaxCopiedBodyOps)
     return false;
   unsigned fullSize = llvm::count_if(op.getDpsInputOperands(), [&](OpOperand *input) {
-    return op.getMatchingIndexingMap(input).getNumResults() == op.getNumLoops() &&
-           op.getNumLoops() > 0;
+    return op.getNumLoops() > 0 && !isBroadcast(op, op.getMatchingIndexingMap(input));
   });
   bool gathers = llvm::any_of(op.getBody()->without_terminator(), [](Operation &nested) {
     return isa<tensor::ExtractOp>(nested);
@@ -124,7 +140,7 @@ bool isCheapToRepeat(linalg::GenericOp op) {
 bool endsProduct(linalg::GenericOp op) {
   return llvm::any_of(op.getDpsInputs(), [](Value input) {
     auto producer = input.getDefiningOp<linalg::GenericOp>();
-    return producer && producer->hasOneUse() && linalg::isaContractionOpInterface(producer);
+    return producer && producer->hasOneUse() && isMatrixProduct(producer);
   });
 }
 

@@ -144,3 +144,44 @@ func.func @product(%x: tensor<5x2xf32>, %y: tensor<5x3xf32>, %init: tensor<2x3xf
   } -> tensor<2x3xf32>
   return %r : tensor<2x3xf32>
 }
+
+// -----
+
+#id = affine_map<(i, j) -> (i, j)>
+#mean = affine_map<(i, j) -> (i, 0)>
+#row = affine_map<(i, j) -> (i)>
+
+// One array and a number for each of its rows: centred rows are not written down for several consumers, and a sum of
+// products of two rows takes them in, for it is no matrix product.
+// CHECK-LABEL: func.func @repeats_centred_rows
+// CHECK: linalg.generic
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: arith.subf
+// CHECK-NEXT: math.exp
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "reduction"]
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: arith.subf
+// CHECK-NEXT: arith.mulf
+// CHECK-NEXT: arith.addf
+// CHECK-NOT: linalg.generic
+func.func @repeats_centred_rows(%x: tensor<2x3xf32>, %m: tensor<2x1xf32>, %y: tensor<2x3xf32>, %init: tensor<2xf32>)
+    -> (tensor<2x3xf32>, tensor<2xf32>) {
+  %e = tensor.empty() : tensor<2x3xf32>
+  %c = linalg.generic {indexing_maps = [#id, #mean, #id], iterator_types = ["parallel", "parallel"]} ins(%x, %m : tensor<2x3xf32>, tensor<2x1xf32>) outs(%e : tensor<2x3xf32>) {
+  ^bb0(%v: f32, %w: f32, %o: f32):
+    %d = arith.subf %v, %w : f32
+    linalg.yield %d : f32
+  } -> tensor<2x3xf32>
+  %a = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%c : tensor<2x3xf32>) outs(%e : tensor<2x3xf32>) {
+  ^bb0(%v: f32, %o: f32):
+    %d = math.exp %v : f32
+    linalg.yield %d : f32
+  } -> tensor<2x3xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id, #row], iterator_types = ["parallel", "reduction"]} ins(%y, %c : tensor<2x3xf32>, tensor<2x3xf32>) outs(%init : tensor<2xf32>) {
+  ^bb0(%v: f32, %w: f32, %o: f32):
+    %p = arith.mulf %v, %w : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<2xf32>
+  return %a, %r : tensor<2x3xf32>, tensor<2xf32>
+}
