@@ -850,3 +850,79 @@ func.func @main(%x: tensor<5xf32>, %limit: tensor<i32>) -> (tensor<5xf32>, tenso
   }
   return %r#0, %r#1 : tensor<5xf32>, tensor<i32>
 }
+
+// ----- cross_entropy_of_long_rows 1e-5
+// The loss of bf16 logits at labels, and its gradient, which is rounded after the label's element is updated: rows that
+// no block can keep.
+#id = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+#vec = affine_map<(i) -> (i)>
+func.func @main(%x: tensor<64x10248xf32>, %labels: tensor<64xi32>, %u: tensor<64xf32>) -> (tensor<64xf32>, tensor<64x10248xbf16>) {
+  %zero = arith.constant 0.0 : f32
+  %lowest = arith.constant 0xFF800000 : f32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 64 : index
+  %wide = tensor.empty() : tensor<64x10248xf32>
+  %narrow = tensor.empty() : tensor<64x10248xbf16>
+  %e = tensor.empty() : tensor<64xf32>
+  %rounded = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<64x10248xf32>) outs(%narrow : tensor<64x10248xbf16>) {
+  ^bb0(%a: f32, %o: bf16):
+    %y = math.tanh %a : f32
+    %t = arith.truncf %y : f32 to bf16
+    linalg.yield %t : bf16
+  } -> tensor<64x10248xbf16>
+  %logits = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%rounded : tensor<64x10248xbf16>) outs(%wide : tensor<64x10248xf32>) {
+  ^bb0(%a: bf16, %o: f32):
+    %t = arith.extf %a : bf16 to f32
+    linalg.yield %t : f32
+  } -> tensor<64x10248xf32>
+  %low = linalg.fill ins(%lowest : f32) outs(%e : tensor<64xf32>) -> tensor<64xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%e : tensor<64xf32>) -> tensor<64xf32>
+  %max = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%logits : tensor<64x10248xf32>) outs(%low : tensor<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %t = arith.maximumf %o, %a : f32
+    linalg.yield %t : f32
+  } -> tensor<64xf32>
+  %exp = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]} ins(%logits, %max : tensor<64x10248xf32>, tensor<64xf32>) outs(%wide : tensor<64x10248xf32>) {
+  ^bb0(%a: f32, %m: f32, %o: f32):
+    %d = arith.subf %a, %m : f32
+    %t = math.exp %d : f32
+    linalg.yield %t : f32
+  } -> tensor<64x10248xf32>
+  %sum = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%exp : tensor<64x10248xf32>) outs(%zeros : tensor<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %t = arith.addf %o, %a : f32
+    linalg.yield %t : f32
+  } -> tensor<64xf32>
+  %loss = linalg.generic {indexing_maps = [#vec, #vec, #vec, #vec], iterator_types = ["parallel"]} ins(%labels, %max, %sum : tensor<64xi32>, tensor<64xf32>, tensor<64xf32>) outs(%e : tensor<64xf32>) {
+  ^bb0(%label: i32, %m: f32, %s: f32, %o: f32):
+    %i = linalg.index 0 : index
+    %j = arith.index_cast %label : i32 to index
+    %at = tensor.extract %logits[%i, %j] : tensor<64x10248xf32>
+    %l = math.log %s : f32
+    %k = arith.addf %l, %m : f32
+    %t = arith.subf %k, %at : f32
+    linalg.yield %t : f32
+  } -> tensor<64xf32>
+  %p = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]} ins(%exp, %sum : tensor<64x10248xf32>, tensor<64xf32>) outs(%wide : tensor<64x10248xf32>) {
+  ^bb0(%a: f32, %s: f32, %o: f32):
+    %t = arith.divf %a, %s : f32
+    linalg.yield %t : f32
+  } -> tensor<64x10248xf32>
+  %updated = scf.for %i = %c0 to %n step %c1 iter_args(%q = %p) -> (tensor<64x10248xf32>) {
+    %label = tensor.extract %labels[%i] : tensor<64xi32>
+    %j = arith.index_cast %label : i32 to index
+    %d = tensor.extract %u[%i] : tensor<64xf32>
+    %old = tensor.extract %q[%i, %j] : tensor<64x10248xf32>
+    %new = arith.addf %old, %d : f32
+    %r = tensor.insert %new into %q[%i, %j] : tensor<64x10248xf32>
+    scf.yield %r : tensor<64x10248xf32>
+  } {hjx.nest, hjx.parallel, hjx.parallel_rows}
+  %gradient = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%updated : tensor<64x10248xf32>) outs(%narrow : tensor<64x10248xbf16>) {
+  ^bb0(%a: f32, %o: bf16):
+    %t = arith.truncf %a : f32 to bf16
+    linalg.yield %t : bf16
+  } -> tensor<64x10248xbf16>
+  return %loss, %gradient : tensor<64xf32>, tensor<64x10248xbf16>
+}

@@ -15,28 +15,26 @@ namespace hjx {
 
 namespace {
 
-/// A row of more cannot be shared memory of a block, with what else is there.
-constexpr int64_t kMaxRowBytes = 40 * 1024;
-
 bool hasLongRows(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   return type && type.getRank() > 0 &&
-         type.getShape().back() * llvm::divideCeil(type.getElementTypeBitWidth(), 8u) > kMaxRowBytes;
+         type.getShape().back() * llvm::divideCeil(type.getElementTypeBitWidth(), 8u) > kMaxKeptRowBytes;
 }
 
 bool isElementwise(linalg::GenericOp op) {
   return op && op.hasPureTensorSemantics() && op.getNumReductionLoops() == 0 && op.getNumDpsInits() == 1;
 }
 
-/// Whether `op` is the last to need `value`, which an elementwise op of the same block has made.
+/// Whether `op` is the last to need `value`, which an elementwise op of the same block has made. What is gathered
+/// from must be whole until the kernel of the gather ends, which `op` could not join.
 bool isEndedBy(Value value, linalg::GenericOp op) {
   auto producer = value.getDefiningOp<linalg::GenericOp>();
   if (!isElementwise(producer) || producer->getBlock() != op->getBlock())
     return false;
   return llvm::all_of(value.getUsers(), [&](Operation *user) {
     Operation *here = op->getBlock()->findAncestorOpInBlock(*user);
-    bool isView = isa<ViewLikeOpInterface, tensor::ExtractSliceOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp>(user);
-    return here && !isView && (here == op || here->isBeforeInBlock(op));
+    bool isOther = isa<ViewLikeOpInterface, tensor::ExtractOp, tensor::ExtractSliceOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp>(user);
+    return here && !isOther && (here == op || here->isBeforeInBlock(op));
   });
 }
 

@@ -20,6 +20,9 @@ constexpr llvm::StringLiteral kParallelRowsAttr = "hjx.parallel_rows";
 /// What a kernel of attention is told: scale, and causal if it is. Its function has no body.
 constexpr llvm::StringLiteral kAttentionAttr = "hjx.attention";
 
+/// Of a row that the ops of a group share, what a block can keep, with what else is in its shared memory.
+constexpr int64_t kMaxKeptRowBytes = 40 * 1024;
+
 /// Appends the passes from the tensor stage to the kernel stage. After it the arena of @main is
 /// described by MemoryPlan, as on a CPU.
 void buildToGpuKernelPipeline(mlir::OpPassManager &pm,

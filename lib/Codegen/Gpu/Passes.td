@@ -34,7 +34,7 @@ def ComputeInPlace : Pass<"hjx-compute-in-place", "mlir::func::FuncOp"> {
   let description = [{
     Softmax over a vocabulary scales what exp left, which nothing else reads, and whose rows no
     block can keep: it is scaled where it is. Rows that fit stay on chip without this. What
-    a product made is left to its epilogue.
+    a product made is left to its epilogue, and what is gathered from is left whole.
   }];
   let dependentDialects = ["mlir::linalg::LinalgDialect"];
 }
@@ -50,6 +50,16 @@ def HoistElementwise : Pass<"hjx-hoist-elementwise", "mlir::func::FuncOp"> {
   let dependentDialects = ["mlir::linalg::LinalgDialect"];
 }
 
+def NarrowTensors : Pass<"hjx-narrow-tensors", "mlir::func::FuncOp"> {
+  let summary = "Store what was rounded to a narrow float as that float";
+  let description = [{
+    An elementwise op whose last step widens a float leaves the float as it is, and its consumers widen
+    what they read: the logits of a bf16 model are never in memory as f32. Not if a consumer is a matrix
+    product or carries the tensor on.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
+}
+
 def PlaceAttention : Pass<"hjx-place-attention", "mlir::ModuleOp"> {
   let summary = "Let kernels of attention write where their results are copied to";
   let description = [{
@@ -58,6 +68,16 @@ def PlaceAttention : Pass<"hjx-place-attention", "mlir::ModuleOp"> {
     call and the copy, and it begins at multiples of 16 bytes.
   }];
   let dependentDialects = ["mlir::memref::MemRefDialect"];
+}
+
+def SelectUpdates : Pass<"hjx-select-updates", "mlir::func::FuncOp"> {
+  let summary = "Make updates of one element of each row elementwise";
+  let description = [{
+    The gradient of a softmax's loss subtracts from one element of each row, at a label. Where the tensor
+    is made elementwise, these loops become a select behind that, which compares indices: what follows
+    elementwise, such as the rounding to bf16, then needs no pass of its own.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
 }
 
 def OutlineReductions : Pass<"hjx-outline-reductions", "mlir::ModuleOp"> {

@@ -7,11 +7,13 @@
 //   2. Several consumers: each gets a copy if the op is cheap (no exp, tanh, division
 //      or the like) and reads at most one tensor of its own size, so that a copy
 //      neither costs arithmetic that counts nor reads more memory than its result. But not if it is
-//      all that a matrix product's result is for, and the target's kernels of products run it.
+//      all that a matrix product's result is for, and the target's kernels of products run it. An
+//      op that is not cheap gets one copy more if its rows are longer than what kernels can keep.
 //   3. Never repeat an expensive op because the consumer broadcasts its result.
 //   4. A matrix product takes in transpositions, which are strides to it, and, if the target's
 //      kernels do that, whole numbers in bytes becoming floats (Packing): quantized weights are
 //      never written down as floats.
+//   5. What ends a matrix product stays with it if the consumer can only run behind a later one.
 //
 // What stays apart although it walks over the same rows is joined later, on
 // buffers (FuseRows.cpp).
@@ -29,7 +31,7 @@ namespace hjx {
 namespace {
 
 constexpr unsigned kMaxOperands = 24, kMaxBodyOps = 160;
-constexpr unsigned kMaxCopies = 6, kMaxCopiedBodyOps = 12;
+constexpr unsigned kMaxCopies = 6, kMaxExpensiveCopies = 2, kMaxCopiedBodyOps = 12;
 
 /// Whether `op` divides by a power of two, which is a multiplication.
 bool isExactDivision(Operation &op) {
@@ -74,21 +76,14 @@ int64_t numIterations(linalg::GenericOp op) {
   return product;
 }
 
-/// Whether `op` is a contraction whose factors are used again along a row or a column of the result; the
-/// sums of products of elements of two rows are reductions like others.
-bool isMatrixProduct(linalg::GenericOp op) {
-  if (!linalg::isaContractionOpInterface(op))
-    return false;
-  FailureOr<linalg::ContractionDimensions> dims = linalg::inferContractionDims(op);
-  return failed(dims) || !dims->m.empty() || !dims->n.empty();
-}
-
 struct Fusion {
   bool unpackInProducts, endProducts;
+  int64_t keptRowBytes;
 
   bool fits(linalg::GenericOp producer, linalg::GenericOp consumer, OpOperand *operand) const;
   bool shouldFuse(OpOperand *operand) const;
-  void repeatCheapProducers(func::FuncOp func) const;
+  unsigned maxCopies(linalg::GenericOp op) const;
+  void repeatProducers(func::FuncOp func) const;
 };
 
 /// Rules 3 and 4, and limits of size.
@@ -106,12 +101,29 @@ bool Fusion::fits(linalg::GenericOp producer, linalg::GenericOp consumer, OpOper
   return numIterations(consumer) <= numIterations(producer) || !isExpensive(producer);
 }
 
+/// Whether `op` alone needs the result of a matrix product.
+bool endsProduct(linalg::GenericOp op) {
+  return llvm::any_of(op.getDpsInputs(), [](Value input) {
+    auto producer = input.getDefiningOp<linalg::GenericOp>();
+    return producer && producer->hasOneUse() && isMatrixProduct(producer);
+  });
+}
+
+/// Rule 5: whether `consumer` also reads what a product behind `producer`, which ends one, makes.
+bool waitsForProduct(linalg::GenericOp producer, linalg::GenericOp consumer) {
+  return endsProduct(producer) && llvm::any_of(consumer.getDpsInputs(), [&](Value input) {
+    auto other = input.getDefiningOp<linalg::GenericOp>();
+    return other && other->hasOneUse() && other->getBlock() == producer->getBlock() &&
+           producer->isBeforeInBlock(other) && (isMatrixProduct(other) || endsProduct(other));
+  });
+}
+
 bool Fusion::shouldFuse(OpOperand *operand) const {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
   return producer && consumer && llvm::hasSingleElement(llvm::SmallPtrSet<Operation *, 4>(
                                      producer->user_begin(), producer->user_end())) &&
-         fits(producer, consumer, operand);
+         fits(producer, consumer, operand) && !(endProducts && waitsForProduct(producer, consumer));
 }
 
 /// Whether loops of `op` read the same elements by `map` again, as all of a row read its mean.
@@ -122,34 +134,33 @@ bool isBroadcast(linalg::GenericOp op, AffineMap map) {
   return false;
 }
 
-/// Rule 2: whether `op` may be computed again at each consumer.
-bool isCheapToRepeat(linalg::GenericOp op) {
-  if (op->getNumResults() != 1 || isExpensive(op) ||
-      op.getBody()->getOperations().size() > kMaxCopiedBodyOps)
-    return false;
+/// Rule 2: how many consumers may compute `op` each for itself.
+unsigned Fusion::maxCopies(linalg::GenericOp op) const {
+  if (op->getNumResults() != 1 || op.getBody()->getOperations().size() > kMaxCopiedBodyOps)
+    return 0;
   unsigned fullSize = llvm::count_if(op.getDpsInputOperands(), [&](OpOperand *input) {
     return op.getNumLoops() > 0 && !isBroadcast(op, op.getMatchingIndexingMap(input));
   });
   bool gathers = llvm::any_of(op.getBody()->without_terminator(), [](Operation &nested) {
     return isa<tensor::ExtractOp>(nested);
   });
-  return fullSize <= 1 && !gathers;
+  if (fullSize > 1 || gathers)
+    return 0;
+  if (!isExpensive(op))
+    return kMaxCopies;
+  auto type = cast<RankedTensorType>(op.getResult(0).getType());
+  bool isLong = type.getRank() > 0 && keptRowBytes > 0 &&
+                type.getShape().back() * llvm::divideCeil(type.getElementTypeBitWidth(), 8u) > keptRowBytes;
+  return isLong ? kMaxExpensiveCopies : 0;
 }
 
-/// Whether `op` alone needs the result of a matrix product.
-bool endsProduct(linalg::GenericOp op) {
-  return llvm::any_of(op.getDpsInputs(), [](Value input) {
-    auto producer = input.getDefiningOp<linalg::GenericOp>();
-    return producer && producer->hasOneUse() && isMatrixProduct(producer);
-  });
-}
-
-void Fusion::repeatCheapProducers(func::FuncOp func) const {
+void Fusion::repeatProducers(func::FuncOp func) const {
   SmallVector<linalg::GenericOp> ops;
   func.walk([&](linalg::GenericOp op) { ops.push_back(op); });
   // Consumers first: a copy may need a copy of its own producer.
   for (linalg::GenericOp op : llvm::reverse(ops)) {
-    if (op.getNumReductionLoops() > 0 || !isCheapToRepeat(op) || (endProducts && endsProduct(op)))
+    unsigned copies = op.getNumReductionLoops() > 0 || (endProducts && endsProduct(op)) ? 0 : maxCopies(op);
+    if (copies == 0)
       continue;
     SmallVector<OpOperand *> uses;
     for (OpOperand &use : op->getUses()) {
@@ -158,7 +169,7 @@ void Fusion::repeatCheapProducers(func::FuncOp func) const {
           fits(op, consumer, &use))
         uses.push_back(&use);
     }
-    if (op->hasOneUse() || uses.size() > kMaxCopies)
+    if (op->hasOneUse() || uses.size() > copies)
       continue;
     for (OpOperand *use : uses) {
       OpBuilder b(use->getOwner());
@@ -173,8 +184,8 @@ struct FuseElementwise : impl::FuseElementwiseBase<FuseElementwise> {
   using FuseElementwiseBase::FuseElementwiseBase;
 
   void runOnOperation() override {
-    Fusion fusion{unpackInProducts, endProducts};
-    fusion.repeatCheapProducers(getOperation());
+    Fusion fusion{unpackInProducts, endProducts, keptRowBytes};
+    fusion.repeatProducers(getOperation());
     RewritePatternSet patterns(&getContext());
     linalg::populateElementwiseOpsFusionPatterns(patterns, [&](OpOperand *operand) { return fusion.shouldFuse(operand); });
     GreedyRewriteConfig config;

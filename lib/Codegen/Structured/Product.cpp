@@ -186,6 +186,13 @@ SmallVector<Product::BatchLoop> Product::batchLoops() const {
   return loops;
 }
 
+bool hjx::isMatrixProduct(linalg::GenericOp op) {
+  if (!linalg::isaContractionOpInterface(op))
+    return false;
+  FailureOr<linalg::ContractionDimensions> dims = linalg::inferContractionDims(op);
+  return failed(dims) || !dims->m.empty() || !dims->n.empty();
+}
+
 Value hjx::packedByte(Value value, Packing &packing) {
   auto toFloat = value.getDefiningOp<arith::SIToFPOp>();
   if (!toFloat || !toFloat->hasOneUse() || !toFloat.getIn().getType().isInteger(8) || !toFloat.getType().isF32())

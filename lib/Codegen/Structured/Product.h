@@ -47,6 +47,10 @@ struct Product {
   static std::optional<Product> match(mlir::linalg::GenericOp op, bool allowPacked = false);
 };
 
+/// Whether `op`, on tensors, is a contraction whose factors are used again along a row or a column of the
+/// result. Sums of products of the elements of two rows are not: they are reductions like others.
+bool isMatrixProduct(mlir::linalg::GenericOp op);
+
 /// The byte from which a body of scalars makes `value`, and how it lies there; null if it is not made
 /// of one: sitofp(byte), sitofp((byte << 4) >> 4), sitofp(byte >> 4).
 mlir::Value packedByte(mlir::Value value, Packing &packing);
