@@ -13,4 +13,7 @@ bool isFilledWithZero(mlir::Value value);
 /// Whether `op` adds two tensors, element by element, and does nothing else.
 bool addsTensors(mlir::linalg::GenericOp op);
 
+/// Whether `op`, which is elementwise, only adds something to the elements of its input number `input`.
+bool onlyAddsTo(mlir::linalg::GenericOp op, unsigned input);
+
 } // namespace hjx

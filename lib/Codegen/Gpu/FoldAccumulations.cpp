@@ -7,7 +7,7 @@
 //   %next = %sum + %s
 //
 // and zeros + %s is %s. Gradients that are accumulated over micro-batches are such sums: without this each is written
-// down by itself, read again, and added.
+// down by itself, read again, and added. Zeros that an op adds to what it computes itself are dropped from it.
 #include "lib/Codegen/Gpu/Accumulations.h"
 #include "lib/Codegen/Gpu/Passes.h"
 #include "lib/Codegen/Structured/Combiner.h"
@@ -38,6 +38,11 @@ bool hjx::addsTensors(linalg::GenericOp op) {
          llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) { return map.isIdentity(); });
 }
 
+bool hjx::onlyAddsTo(linalg::GenericOp op, unsigned input) {
+  return input < op.getNumDpsInputs() && op.getNumReductionLoops() == 0 && op.hasPureTensorSemantics() &&
+         llvm::all_of(op.getBody()->getArgument(input).getUsers(), isAddition);
+}
+
 namespace hjx {
 #define GEN_PASS_DEF_FOLDACCUMULATIONS
 #include "lib/Codegen/Gpu/Passes.h.inc"
@@ -60,6 +65,40 @@ std::array<unsigned, 2> sidesOf(linalg::GenericOp addition) {
   Operation *first = addition.getDpsInputs()[0].getDefiningOp(), *second = addition.getDpsInputs()[1].getDefiningOp();
   bool secondIsLater = first && second && first->getBlock() == second->getBlock() && first->isBeforeInBlock(second);
   return secondIsLater ? std::array{1u, 0u} : std::array{0u, 1u};
+}
+
+/// `op` without its inputs that are zeros which it adds to something: their sums are the other terms.
+void dropZeros(linalg::GenericOp op) {
+  SmallVector<Value> inputs;
+  SmallVector<AffineMap> maps;
+  llvm::BitVector dropped(op.getBody()->getNumArguments());
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    unsigned index = input->getOperandNumber();
+    if (isFilledWithZero(input->get()) && onlyAddsTo(op, index)) {
+      BlockArgument zero = op.getBody()->getArgument(index);
+      for (Operation *sum : llvm::make_early_inc_range(zero.getUsers())) {
+        sum->getResult(0).replaceAllUsesWith(sum->getOperand(sum->getOperand(0) == zero));
+        sum->erase();
+      }
+      if (zero.use_empty()) { // It was not added to itself.
+        dropped.set(index);
+        continue;
+      }
+    }
+    inputs.push_back(input->get());
+    maps.push_back(op.getMatchingIndexingMap(input));
+  }
+  if (dropped.none())
+    return;
+  for (OpOperand &output : op.getDpsInitsMutable())
+    maps.push_back(op.getMatchingIndexingMap(&output));
+  OpBuilder b(op);
+  auto rest = linalg::GenericOp::create(b, op.getLoc(), op->getResultTypes(), inputs, op.getDpsInits(), maps,
+                                        op.getIteratorTypesArray());
+  op.getBody()->eraseArguments(dropped);
+  rest.getRegion().takeBody(op.getRegion());
+  op->replaceAllUsesWith(rest);
+  op.erase();
 }
 
 struct FoldAccumulations : impl::FoldAccumulationsBase<FoldAccumulations> {
@@ -89,6 +128,10 @@ struct FoldAccumulations : impl::FoldAccumulationsBase<FoldAccumulations> {
         addition.erase();
         break;
       }
+    SmallVector<linalg::GenericOp> others;
+    getOperation().walk([&](linalg::GenericOp op) { others.push_back(op); });
+    for (linalg::GenericOp op : others)
+      dropZeros(op);
   }
 };
 

@@ -14,7 +14,7 @@ def FoldAccumulations : Pass<"hjx-fold-accumulations", "mlir::func::FuncOp"> {
     `start + reduce(x, 0)` becomes `reduce(x, start)`, if nothing else needs either of the two: a
     gradient that is added to an accumulator is never written down by itself. The sum is added
     last where a reduction is split among threads, and first where one thread sums alone.
-    What is added to zeros is the sum.
+    What is added to zeros is the sum, also within an elementwise op.
   }];
   let dependentDialects = ["mlir::linalg::LinalgDialect"];
 }

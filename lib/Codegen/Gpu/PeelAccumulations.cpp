@@ -28,7 +28,7 @@ int64_t numZeroBytes(scf::ForOp loop) {
   for (auto [init, argument] : llvm::zip(loop.getInitArgs(), loop.getRegionIterArgs())) {
     auto type = dyn_cast<RankedTensorType>(argument.getType());
     auto user = argument.hasOneUse() ? dyn_cast<linalg::GenericOp>(*argument.user_begin()) : nullptr;
-    if (type && user && addsTensors(user) && isFilledWithZero(init))
+    if (type && user && onlyAddsTo(user, argument.use_begin()->getOperandNumber()) && isFilledWithZero(init))
       bytes += type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8u);
   }
   return bytes;

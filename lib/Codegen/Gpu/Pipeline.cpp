@@ -13,10 +13,10 @@ using namespace mlir;
 
 void hjx::buildToGpuKernelPipeline(OpPassManager &pm, const GenerateGpuKernelsOptions &options) {
   pm.addNestedPass<func::FuncOp>(createGeneralizeTensorOps());
-  pm.addNestedPass<func::FuncOp>(createPeelAccumulations());
-  pm.addNestedPass<func::FuncOp>(createFoldAccumulations());
   pm.addNestedPass<func::FuncOp>(createSelectUpdates());
   pm.addNestedPass<func::FuncOp>(createFuseElementwise({.endProducts = true, .keptRowBytes = kMaxKeptRowBytes}));
+  pm.addNestedPass<func::FuncOp>(createPeelAccumulations());
+  pm.addNestedPass<func::FuncOp>(createFoldAccumulations());
   pm.addNestedPass<func::FuncOp>(createNarrowTensors());
   pm.addNestedPass<func::FuncOp>(createHoistElementwise());
   pm.addNestedPass<func::FuncOp>(createComputeInPlace());

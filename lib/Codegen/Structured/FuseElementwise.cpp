@@ -6,14 +6,14 @@
 //   1. One consumer: fuse.
 //   2. Several consumers: each gets a copy if the op is cheap (no exp, tanh, division
 //      or the like) and reads at most one tensor of its own size, so that a copy
-//      neither costs arithmetic that counts nor reads more memory than its result. But not if it is
+//      neither costs arithmetic that counts nor reads more memory than its result. But not if its
+//      result, of full size, is needed in memory anyway, and not if it is
 //      all that a matrix product's result is for, and the target's kernels of products run it. An
 //      op that is not cheap gets one copy more if its rows are longer than what kernels can keep.
 //   3. Never repeat an expensive op because the consumer broadcasts its result.
 //   4. A matrix product takes in transpositions, which are strides to it, and, if the target's
 //      kernels do that, whole numbers in bytes becoming floats (Packing): quantized weights are
 //      never written down as floats.
-//   5. What ends a matrix product stays with it if the consumer can only run behind a later one.
 //
 // What stays apart although it walks over the same rows is joined later, on
 // buffers (FuseRows.cpp).
@@ -82,6 +82,7 @@ struct Fusion {
 
   bool fits(linalg::GenericOp producer, linalg::GenericOp consumer, OpOperand *operand) const;
   bool shouldFuse(OpOperand *operand) const;
+  bool canCopyTo(linalg::GenericOp op, OpOperand &use) const;
   unsigned maxCopies(linalg::GenericOp op) const;
   void repeatProducers(func::FuncOp func) const;
 };
@@ -109,21 +110,12 @@ bool endsProduct(linalg::GenericOp op) {
   });
 }
 
-/// Rule 5: whether `consumer` also reads what a product behind `producer`, which ends one, makes.
-bool waitsForProduct(linalg::GenericOp producer, linalg::GenericOp consumer) {
-  return endsProduct(producer) && llvm::any_of(consumer.getDpsInputs(), [&](Value input) {
-    auto other = input.getDefiningOp<linalg::GenericOp>();
-    return other && other->hasOneUse() && other->getBlock() == producer->getBlock() &&
-           producer->isBeforeInBlock(other) && (isMatrixProduct(other) || endsProduct(other));
-  });
-}
-
 bool Fusion::shouldFuse(OpOperand *operand) const {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
   return producer && consumer && llvm::hasSingleElement(llvm::SmallPtrSet<Operation *, 4>(
                                      producer->user_begin(), producer->user_end())) &&
-         fits(producer, consumer, operand) && !(endProducts && waitsForProduct(producer, consumer));
+         fits(producer, consumer, operand);
 }
 
 /// Whether loops of `op` read the same elements by `map` again, as all of a row read its mean.
@@ -134,17 +126,28 @@ bool isBroadcast(linalg::GenericOp op, AffineMap map) {
   return false;
 }
 
+bool Fusion::canCopyTo(linalg::GenericOp op, OpOperand &use) const {
+  auto consumer = dyn_cast<linalg::GenericOp>(use.getOwner());
+  return consumer && use.getOperandNumber() < consumer.getNumDpsInputs() && fits(op, consumer, &use);
+}
+
 /// Rule 2: how many consumers may compute `op` each for itself.
 unsigned Fusion::maxCopies(linalg::GenericOp op) const {
   if (op->getNumResults() != 1 || op.getBody()->getOperations().size() > kMaxCopiedBodyOps)
     return 0;
-  unsigned fullSize = llvm::count_if(op.getDpsInputOperands(), [&](OpOperand *input) {
-    return op.getNumLoops() > 0 && !isBroadcast(op, op.getMatchingIndexingMap(input));
-  });
+  unsigned width = getElementTypeOrSelf(op.getResult(0).getType()).getIntOrFloatBitWidth(), fullSize = 0;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    if (op.getNumLoops() == 0 || isBroadcast(op, op.getMatchingIndexingMap(input)))
+      continue;
+    ++fullSize;
+    if (getElementTypeOrSelf(input->get().getType()).getIntOrFloatBitWidth() > width)
+      return 0;
+  }
   bool gathers = llvm::any_of(op.getBody()->without_terminator(), [](Operation &nested) {
     return isa<tensor::ExtractOp>(nested);
   });
-  if (fullSize > 1 || gathers)
+  bool isKept = fullSize > 0 && !llvm::all_of(op->getUses(), [&](OpOperand &use) { return canCopyTo(op, use); });
+  if (fullSize > 1 || gathers || isKept)
     return 0;
   if (!isExpensive(op))
     return kMaxCopies;
@@ -163,12 +166,9 @@ void Fusion::repeatProducers(func::FuncOp func) const {
     if (copies == 0)
       continue;
     SmallVector<OpOperand *> uses;
-    for (OpOperand &use : op->getUses()) {
-      auto consumer = dyn_cast<linalg::GenericOp>(use.getOwner());
-      if (consumer && use.getOperandNumber() < consumer.getNumDpsInputs() &&
-          fits(op, consumer, &use))
+    for (OpOperand &use : op->getUses())
+      if (canCopyTo(op, use))
         uses.push_back(&use);
-    }
     if (op->hasOneUse() || uses.size() > copies)
       continue;
     for (OpOperand *use : uses) {

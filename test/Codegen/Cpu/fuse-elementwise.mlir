@@ -1,5 +1,4 @@
 // RUN: hjx-opt %s --hjx-fuse-elementwise --split-input-file | FileCheck %s
-// RUN: hjx-opt %s --hjx-fuse-elementwise=end-products --split-input-file | FileCheck %s --check-prefix=PRODUCTS
 // RUN: hjx-opt %s --hjx-fuse-elementwise=kept-row-bytes=35 --split-input-file | FileCheck %s --check-prefix=LONG
 // One rule per function: what is fused, what is repeated, what stays apart.
 
@@ -192,66 +191,6 @@ func.func @repeats_centred_rows(%x: tensor<2x3xf32>, %m: tensor<2x1xf32>, %y: te
 
 #id = affine_map<(i, j) -> (i, j)>
 #row = affine_map<(i, j) -> (i)>
-#a = affine_map<(i, j, k) -> (i, k)>
-#b = affine_map<(i, j, k) -> (k, j)>
-#c = affine_map<(i, j, k) -> (i, j)>
-
-// A sum of two rounded products: the first is rounded behind its product, not where the second ends.
-// CHECK-LABEL: func.func @two_products
-// PRODUCTS-LABEL: func.func @two_products
-// PRODUCTS: arith.mulf
-// PRODUCTS: linalg.generic
-// PRODUCTS: arith.truncf
-// PRODUCTS-NEXT: arith.extf
-// PRODUCTS-NEXT: linalg.yield
-// PRODUCTS: arith.mulf
-// PRODUCTS: linalg.generic
-// PRODUCTS: arith.truncf
-// PRODUCTS-NEXT: arith.extf
-// PRODUCTS-NEXT: arith.addf
-func.func @two_products(%x: tensor<4x8xbf16>, %y: tensor<8x4xbf16>, %init: tensor<4x4xf32>) -> tensor<4x4xf32> {
-  %e = tensor.empty() : tensor<4x4xf32>
-  %p = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %y : tensor<4x8xbf16>, tensor<8x4xbf16>) outs(%init : tensor<4x4xf32>) {
-  ^bb0(%v: bf16, %w: bf16, %o: f32):
-    %f = arith.extf %v : bf16 to f32
-    %g = arith.extf %w : bf16 to f32
-    %m = arith.mulf %f, %g : f32
-    %s = arith.addf %o, %m : f32
-    linalg.yield %s : f32
-  } -> tensor<4x4xf32>
-  %pr = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%p : tensor<4x4xf32>) outs(%e : tensor<4x4xf32>) {
-  ^bb0(%v: f32, %o: f32):
-    %t = arith.truncf %v : f32 to bf16
-    %u = arith.extf %t : bf16 to f32
-    linalg.yield %u : f32
-  } -> tensor<4x4xf32>
-  %z = tensor.empty() : tensor<8x4xbf16>
-  %q = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %z : tensor<4x8xbf16>, tensor<8x4xbf16>) outs(%init : tensor<4x4xf32>) {
-  ^bb0(%v: bf16, %w: bf16, %o: f32):
-    %f = arith.extf %v : bf16 to f32
-    %g = arith.extf %w : bf16 to f32
-    %m = arith.mulf %f, %g : f32
-    %s = arith.addf %o, %m : f32
-    linalg.yield %s : f32
-  } -> tensor<4x4xf32>
-  %qr = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%q : tensor<4x4xf32>) outs(%e : tensor<4x4xf32>) {
-  ^bb0(%v: f32, %o: f32):
-    %t = arith.truncf %v : f32 to bf16
-    %u = arith.extf %t : bf16 to f32
-    linalg.yield %u : f32
-  } -> tensor<4x4xf32>
-  %r = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%pr, %qr : tensor<4x4xf32>, tensor<4x4xf32>) outs(%e : tensor<4x4xf32>) {
-  ^bb0(%v: f32, %w: f32, %o: f32):
-    %s = arith.addf %v, %w : f32
-    linalg.yield %s : f32
-  } -> tensor<4x4xf32>
-  return %r : tensor<4x4xf32>
-}
-
-// -----
-
-#id = affine_map<(i, j) -> (i, j)>
-#row = affine_map<(i, j) -> (i)>
 
 // An exponential for a sum and a quotient: computed twice if its rows of 36 bytes cannot be kept.
 // CHECK-LABEL: func.func @long_rows
@@ -278,4 +217,48 @@ func.func @long_rows(%x: tensor<2x9xf32>, %zeros: tensor<2xf32>) -> tensor<2x9xf
     linalg.yield %y : f32
   } -> tensor<2x9xf32>
   return %q : tensor<2x9xf32>
+}
+
+// -----
+
+#id = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+
+// Cheap, but a copy would read f32 where the result is bf16; or the result is needed in memory for the caller anyway.
+// CHECK-LABEL: func.func @is_read
+// CHECK-COUNT-1: arith.truncf
+// CHECK-NOT: arith.truncf
+// CHECK-COUNT-1: arith.negf
+// CHECK-NOT: arith.negf
+func.func @is_read(%x: tensor<2x3xf32>, %y: tensor<2x3xf32>, %zeros: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2x3xf32>) {
+  %narrow = tensor.empty() : tensor<2x3xbf16>
+  %wide = tensor.empty() : tensor<2x3xf32>
+  %t = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<2x3xf32>) outs(%narrow : tensor<2x3xbf16>) {
+  ^bb0(%v: f32, %o: bf16):
+    %r = arith.truncf %v : f32 to bf16
+    linalg.yield %r : bf16
+  } -> tensor<2x3xbf16>
+  %a = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%t : tensor<2x3xbf16>) outs(%zeros : tensor<2xf32>) {
+  ^bb0(%v: bf16, %o: f32):
+    %w = arith.extf %v : bf16 to f32
+    %s = arith.addf %o, %w : f32
+    linalg.yield %s : f32
+  } -> tensor<2xf32>
+  %b = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%t : tensor<2x3xbf16>) outs(%zeros : tensor<2xf32>) {
+  ^bb0(%v: bf16, %o: f32):
+    %w = arith.extf %v : bf16 to f32
+    %s = arith.maximumf %o, %w : f32
+    linalg.yield %s : f32
+  } -> tensor<2xf32>
+  %n = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%y : tensor<2x3xf32>) outs(%wide : tensor<2x3xf32>) {
+  ^bb0(%v: f32, %o: f32):
+    %r = arith.negf %v : f32
+    linalg.yield %r : f32
+  } -> tensor<2x3xf32>
+  %c = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%n : tensor<2x3xf32>) outs(%zeros : tensor<2xf32>) {
+  ^bb0(%v: f32, %o: f32):
+    %s = arith.addf %o, %v : f32
+    linalg.yield %s : f32
+  } -> tensor<2xf32>
+  return %a, %b, %c, %n : tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2x3xf32>
 }

@@ -104,3 +104,32 @@ func.func @zeros(%x: tensor<2xf32>) -> tensor<2xf32> {
   } -> tensor<2xf32>
   return %r : tensor<2xf32>
 }
+
+// -----
+
+#id = affine_map<(i) -> (i)>
+
+// Zeros that are added to something which the op computes itself.
+// CHECK-LABEL: func.func @zeros
+// CHECK-SAME: %[[X:[^:]*]]: tensor<2xbf16>
+// CHECK: linalg.generic {{.*}} ins(%[[X]] : tensor<2xbf16>) outs(
+// CHECK-NEXT: ^bb0(%[[V:.*]]: bf16, %{{.*}}: f32):
+// CHECK-NEXT: %[[W:.*]] = arith.extf %[[V]]
+// CHECK-NEXT: linalg.yield %[[W]]
+func.func @zeros(%x: tensor<2xbf16>) -> tensor<2xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2xf32>
+  %f = linalg.generic {indexing_maps = [affine_map<(i) -> ()>, #id], iterator_types = ["parallel"]}
+      ins(%zero : f32) outs(%e : tensor<2xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      linalg.yield %a : f32
+  } -> tensor<2xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}
+      ins(%f, %x : tensor<2xf32>, tensor<2xbf16>) outs(%e : tensor<2xf32>) {
+    ^bb0(%a: f32, %b: bf16, %o: f32):
+      %w = arith.extf %b : bf16 to f32
+      %t = arith.addf %a, %w : f32
+      linalg.yield %t : f32
+  } -> tensor<2xf32>
+  return %r : tensor<2xf32>
+}
