@@ -2,16 +2,18 @@
 //
 // Which launches become one: see Passes.td; BatchedKernel.h has the kernels.
 //
-// A launch could run anywhere between what it needs and what needs it. First each sinks, from the
-// last on, as far as nothing that it reads must live longer for it; then launches join the first of
-// those that they do not depend on:
+// A launch could run anywhere between what it needs and what needs it. First each that is no product
+// sinks, from the last on, as far as memory allows (LaunchMemory.h); then launches join the first of those
+// that they do not depend on:
 //
-//   product  %dh                    product  %dh
-//   sum %dh into %db1               product  %dx, reads %dh
-//   product  %dx, reads %dh    ->   sum_etc_x2  %dh into %db1, %dx into %db2
+//   product  %dh                         product  %dh
+//   sum %dh into %db1                    product_etc_x2  %dx and %dw, both read %dh
+//   product  %dx, reads %dh         ->   sum_x2  %dh into %db1, %dx into %db2
+//   product  %dw, reads %dh
 //   sum %dx into %db2
 #include "lib/Codegen/Gpu/BatchedKernel.h"
 #include "lib/Codegen/Gpu/KernelModule.h"
+#include "lib/Codegen/Gpu/LaunchMemory.h"
 #include "lib/Codegen/Gpu/Passes.h"
 #include "lib/Codegen/Gpu/ProgramCost.h"
 #include "lib/Codegen/Structured/BufferEffects.h"
@@ -29,22 +31,16 @@ namespace hjx {
 
 namespace {
 
-constexpr unsigned kWindow = 1024;      // Ops that are looked at behind a launch, or the last member.
+constexpr unsigned kWindow = 1024;      // Launches that are looked at behind one, or the last member.
 constexpr unsigned kMaxMembers = 128;
 constexpr unsigned kMaxParts = 8;       // Kernels: the registers of a batch are those of the hungriest.
 constexpr unsigned kMaxArguments = 480; // A kernel takes 4352 bytes.
 /// Threads that only wait, in blocks that are too large for their part.
 constexpr int64_t kMaxIdleThreads = 64 * 1024;
-/// Shared memory of a block; 8 blocks still fit a multiprocessor.
+/// Shared memory of a block that is no product's; 8 blocks still fit a multiprocessor.
 constexpr int64_t kMaxSharedBytes = 16 * 1024;
-/// Buffers of the arena up to this size may live longer for a batch.
-constexpr int64_t kMaxHeldBytes = 64 * 1024;
-
-int64_t sizeOf(MemRefType type) {
-  return type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8u);
-}
-
-bool isLarge(Value root) { return root.getDefiningOp<memref::AllocOp>() && sizeOf(cast<MemRefType>(root.getType())) > kMaxHeldBytes; }
+/// Buffers of less than this may live longer for a batch.
+constexpr int64_t kMinCountedBytes = 64 * 1024;
 
 /// Launches that are one; they run where the first one stands.
 struct Batch {
@@ -53,14 +49,20 @@ struct Batch {
   unsigned numMembers = 0, numArguments = 0;
 };
 
+bool isProduct(gpu::LaunchFuncOp launch) { return launch->hasAttr(kProductAttr); }
+
+int64_t numBlocksOf(gpu::LaunchFuncOp launch) { return *getConstantIntValue(launch.getGridSizeX()); }
+
+/// Batches the launches of one block.
 class LaunchBatcher {
 public:
-  explicit LaunchBatcher(ModuleOp module) : device(module), batchedKernels(device), symbols(deviceModule(module)) {}
+  LaunchBatcher(ModuleOp module, BatchedKernels &batchedKernels, Block &block)
+      : block(block), batchedKernels(batchedKernels), symbols(deviceModule(module)), memory(block, kMinCountedBytes) {}
 
-  void run(Block &block) {
+  void run() {
     auto inOrder = llvm::to_vector(block.getOps<gpu::LaunchFuncOp>());
     for (gpu::LaunchFuncOp launch : llvm::reverse(inOrder))
-      if (mayMove(launch))
+      if (mayMove(launch) && !isProduct(launch))
         sink(launch);
     llvm::SmallPtrSet<Operation *, 32> done;
     for (auto first : llvm::to_vector(block.getOps<gpu::LaunchFuncOp>())) {
@@ -81,10 +83,9 @@ private:
 
   const KernelNeeds &needsOf(gpu::GPUFuncOp kernel) { return needs.try_emplace(kernel, kernel).first->second; }
 
-  /// Products fill the device, and stay where they are.
   bool mayMove(gpu::LaunchFuncOp launch) {
     gpu::GPUFuncOp kernel = kernelOf(launch);
-    return !launch->hasAttr(kProductAttr) && kernel && needsOf(kernel).isMovable;
+    return kernel && needsOf(kernel).canBePart && getConstantIntValue(launch.getGridSizeX());
   }
 
   const BufferEffects &effectsOf(gpu::LaunchFuncOp launch) {
@@ -103,29 +104,29 @@ private:
     return effects;
   }
 
-  /// Moves `launch` down as far as no large buffer that it reads lives longer for it.
+  /// Moves `launch` down as far as dependences and memory allow.
   void sink(gpu::LaunchFuncOp launch) {
     const BufferEffects &effects = effectsOf(launch);
-    SmallVector<Value> held; // What is free once all have read it.
-    for (Value root : effects.reads)
-      if (!effects.writes.contains(root) && isLarge(root) && root.getDefiningOp()->getBlock() == launch->getBlock())
-        held.push_back(root);
-    Operation *last = launch;
+    SmallVector<Operation *> behind;
     unsigned steps = 0;
-    for (Operation *op = launch->getNextNode(); op && steps < kWindow; op = op->getNextNode(), ++steps) {
+    for (Operation *op = launch->getNextNode(); op && steps < kWindow; op = op->getNextNode()) {
       auto other = dyn_cast<gpu::LaunchFuncOp>(op);
       if (!other && !isMovable(op))
         break;
       if (!other)
         continue;
-      if (effects.conflictsWith(effectsOf(other)) ||
-          !llvm::all_of(held, [&](Value root) { return isUsed(root, [&](Operation *user) { return !user->isBeforeInBlock(op); }); }))
+      ++steps;
+      if (effects.conflictsWith(effectsOf(other)))
         break;
-      if (!mayMove(other)) // Those behind which nothing else waits are joined where they are.
-        last = other;
+      if (isProduct(other) || !mayMove(other)) // Those behind which nothing else waits are joined where they are.
+        behind.push_back(other);
     }
-    if (last != launch)
-      launch->moveAfter(last);
+    while (!behind.empty() && !memory.mayMove(launch, behind.back()))
+      behind.pop_back();
+    if (behind.empty())
+      return;
+    memory.move(launch, behind.back());
+    launch->moveAfter(behind.back());
   }
 
   Batch grow(gpu::LaunchFuncOp first) {
@@ -133,20 +134,22 @@ private:
     add(batch, first);
     BufferEffects between; // Of launches that are no members.
     unsigned steps = 0;
-    for (Operation *op = first->getNextNode(); op && steps < kWindow && !between.unknown; op = op->getNextNode(), ++steps) {
+    for (Operation *op = first->getNextNode(); op && steps < kWindow && !between.unknown; op = op->getNextNode()) {
       auto launch = dyn_cast<gpu::LaunchFuncOp>(op);
       if (!launch) {
         if (isMovable(op))
           continue;
         break;
       }
+      ++steps;
       const BufferEffects &effects = effectsOf(launch);
-      if (!mayMove(launch) || batch.effects.conflictsWith(effects) || between.conflictsWith(effects) ||
-          (!between.reads.empty() && holdsMemory(effects, first)) ||
-          !llvm::all_of(launch->getOperands(), [&](Value value) { return canMoveBefore(value, first); }) || !add(batch, launch)) {
+      if (!mayMove(launch) || isProduct(launch) != isProduct(first) || dependsOn(launch, batch) || between.conflictsWith(effects) ||
+          !llvm::all_of(launch->getOperands(), [&](Value value) { return canMoveBefore(value, first); }) ||
+          !memory.mayMove(launch, first) || !add(batch, launch)) {
         between.addAll(effects);
         continue;
       }
+      memory.move(launch, first);
       steps = 0;
       if (batch.numMembers == kMaxMembers)
         break;
@@ -157,11 +160,12 @@ private:
   /// Makes `launch` a member of `batch`, if one kernel can do all.
   bool add(Batch &batch, gpu::LaunchFuncOp launch) {
     gpu::GPUFuncOp kernel = kernelOf(launch);
-    auto part = llvm::find_if(batch.parts, [&](const BatchPart &part) { return part.kernel == kernel; });
+    int64_t numBlocks = numBlocksOf(launch);
+    auto part = llvm::find_if(batch.parts, [&](const BatchPart &part) { return part.kernel == kernel && part.numBlocks == numBlocks; });
     unsigned numArguments = launch.getNumKernelOperands();
     if (part != batch.parts.end()) {
       numArguments = numOwnArguments(part->members.front(), launch);
-    } else if (batch.parts.size() == kMaxParts || !fitsOneBlock(batch, kernel)) {
+    } else if (batch.parts.size() == kMaxParts || !fitsOneBlock(batch, launch)) {
       return false;
     }
     if (batch.numArguments + numArguments > kMaxArguments)
@@ -169,56 +173,62 @@ private:
     if (part != batch.parts.end())
       part->members.push_back(launch);
     else
-      batch.parts.push_back({kernel, {launch}});
+      batch.parts.push_back({kernel, numBlocks, {launch}});
     batch.effects.addAll(effectsOf(launch));
     batch.numArguments += numArguments;
     ++batch.numMembers;
     return true;
   }
 
-  /// Whether blocks of one shape serve the parts of `batch` and `kernel`.
-  bool fitsOneBlock(const Batch &batch, gpu::GPUFuncOp kernel) {
+  /// Whether blocks of one shape serve the parts of `batch` and `launch`. The registers and shared memory of a
+  /// product would leave few blocks of another kernel on a multiprocessor; among products the block that is
+  /// there in place of a smaller one computes, too, and no launch waits for the last blocks of the other.
+  bool fitsOneBlock(const Batch &batch, gpu::LaunchFuncOp launch) {
     if (batch.parts.empty())
       return true;
-    SmallVector<std::pair<const KernelNeeds *, int64_t>> all = {{&needsOf(kernel), 1}};
+    SmallVector<std::pair<const KernelNeeds *, int64_t>> all = {{&needsOf(kernelOf(launch)), numBlocksOf(launch)}};
     for (const BatchPart &part : batch.parts)
-      all.emplace_back(&needsOf(part.kernel), part.members.size());
+      all.emplace_back(&needsOf(part.kernel), part.numBlocks * static_cast<int64_t>(part.members.size()));
     int64_t blockSize = 0, numIdle = 0, sharedBytes = 0;
-    for (auto [needs, numMembers] : all)
+    for (auto [needs, numBlocks] : all) {
       blockSize = std::max(blockSize, needs->blockSize);
-    for (auto [needs, numMembers] : all) {
+      sharedBytes = std::max(sharedBytes, needs->sharedBytes);
+    }
+    for (auto [needs, numBlocks] : all) {
       if (needs->hasBarrier && needs->blockSize < blockSize)
         return false;
-      numIdle += (blockSize - needs->blockSize) * needs->numBlocks * numMembers;
+      numIdle += (blockSize - needs->blockSize) * numBlocks;
     }
-    for (Type type : sharedByTurns(llvm::to_vector(llvm::make_first_range(all))))
-      sharedBytes += sizeOf(cast<MemRefType>(type));
-    return numIdle <= kMaxIdleThreads && sharedBytes <= kMaxSharedBytes;
+    return isProduct(launch) ? numIdle == 0 : numIdle <= kMaxIdleThreads && sharedBytes <= kMaxSharedBytes;
   }
 
   static unsigned numOwnArguments(gpu::LaunchFuncOp a, gpu::LaunchFuncOp b) {
     unsigned count = 0;
     for (auto [x, y] : llvm::zip(a.getKernelOperands(), b.getKernelOperands()))
-      count += x != y;
+      count += !areSame(x, y);
     return count;
   }
 
-  /// Whether to run a launch at `position` already would make large buffers live longer.
-  static bool holdsMemory(const BufferEffects &effects, Operation *position) {
-    return llvm::any_of(effects.writes, [&](Value root) {
-      return isLarge(root) && !isUsed(root, [&](Operation *user) { return user->isBeforeInBlock(position); });
+  bool dependsOn(gpu::LaunchFuncOp launch, const Batch &batch) {
+    const BufferEffects &effects = effectsOf(launch);
+    if (effects.unknown || !batch.effects.conflictsWith(effects))
+      return effects.unknown;
+    return llvm::any_of(batch.parts, [&](const BatchPart &part) {
+      return llvm::any_of(part.members, [&](gpu::LaunchFuncOp member) { return touchSame(launch, member); });
     });
   }
 
-  /// Whether an op of the block of `buffer`'s producer that uses it, or a view of it, is `wanted`.
-  static bool isUsed(Value buffer, llvm::function_ref<bool(Operation *)> wanted) {
-    Block *block = buffer.getParentBlock();
-    return llvm::any_of(buffer.getUsers(), [&](Operation *user) {
-      if (isa<ViewLikeOpInterface>(user))
-        return isUsed(user->getResult(0), wanted);
-      Operation *here = block->findAncestorOpInBlock(*user);
-      return here && wanted(here);
-    });
+  /// Whether one of them may write what the other reads or writes: they may well have parts of one buffer.
+  bool touchSame(gpu::LaunchFuncOp a, gpu::LaunchFuncOp b) {
+    auto isBuffer = [](Value value) { return isa<MemRefType>(value.getType()); };
+    for (Value mine : llvm::make_filter_range(a.getKernelOperands(), isBuffer))
+      for (Value other : llvm::make_filter_range(b.getKernelOperands(), isBuffer)) {
+        Value root = rootBuffer(mine);
+        bool isWritten = effectsOf(a).writes.contains(root) || effectsOf(b).writes.contains(root);
+        if (root == rootBuffer(other) && isWritten && !areDisjoint(mine, other))
+          return true;
+      }
+    return false;
   }
 
   void replace(const Batch &batch, gpu::LaunchFuncOp first) {
@@ -230,6 +240,8 @@ private:
     ImplicitLocOpBuilder b(first.getLoc(), first);
     KernelModule::launch(b, batchedKernels.get(batch.parts), operands);
     sumTraffic(batch, first->getPrevNode());
+    if (isProduct(first))
+      first->getPrevNode()->setAttr(kProductAttr, b.getUnitAttr());
     for (const BatchPart &part : batch.parts)
       for (gpu::LaunchFuncOp member : part.members) {
         known.erase(member);
@@ -247,9 +259,10 @@ private:
     launch->setAttr(kTrafficAttr, Builder(launch->getContext()).getDenseI64ArrayAttr(sum));
   }
 
-  KernelModule device;
-  BatchedKernels batchedKernels;
+  Block &block;
+  BatchedKernels &batchedKernels;
   SymbolTable symbols;
+  LaunchMemory memory;
   std::map<Operation *, KernelNeeds> needs;
   std::map<Operation *, BufferEffects> known; // References to what is in there stay valid.
 };
@@ -260,13 +273,12 @@ struct BatchLaunches : impl::BatchLaunchesBase<BatchLaunches> {
     gpu::GPUModuleOp device = deviceModule(module);
     if (!device)
       return;
-    {
-      LaunchBatcher batcher(module);
-      module.walk([&](Block *block) {
-        if (!block->getOps<gpu::LaunchFuncOp>().empty())
-          batcher.run(*block);
-      });
-    }
+    KernelModule kernels(module);
+    BatchedKernels batchedKernels(kernels);
+    module.walk([&](Block *block) {
+      if (!block->getOps<gpu::LaunchFuncOp>().empty())
+        LaunchBatcher(module, batchedKernels, *block).run();
+    });
     llvm::DenseSet<StringAttr> launched;
     module.walk([&](gpu::LaunchFuncOp launch) { launched.insert(launch.getKernelName()); });
     for (auto kernel : llvm::make_early_inc_range(device.getOps<gpu::GPUFuncOp>()))

@@ -3,29 +3,40 @@
 // Kernels of batches: see the header.
 #include "lib/Codegen/Gpu/BatchedKernel.h"
 
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "llvm/ADT/MapVector.h"
+#include "lib/Target/Ptx/Ptx.h"
+#include "lib/Target/Ptx/SharedMemory.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
 using namespace hjx;
 
+static const StringRef kAlign = LLVM::LLVMDialect::getAlignAttrName();
+
 KernelNeeds::KernelNeeds(gpu::GPUFuncOp kernel) {
-  if (!kernel.getKnownGridSizeAttr() || kernel.getNumArguments() == 0)
+  if (!kernel.getKnownBlockSizeAttr() || kernel.getNumArguments() == 0)
     return;
-  numBlocks = kernel.getKnownGridSizeAttr()[0];
+  SharedMemory memory = SharedMemory::of(kernel);
   blockSize = kernel.getKnownBlockSizeAttr()[0];
-  isMovable = true;
+  sharedBytes = memory.sizeBytes;
+  canBePart = !memory.takesTurns; // What is a batch already is not taken apart.
+  for (unsigned index = 0; index < kernel.getNumArguments(); ++index)
+    canBePart &= !kernel.getArgAttr(index, kTensorMapAttr);
   kernel.walk([&](Operation *op) {
-    isMovable &= !isa<gpu::GridDimOp>(op) && !isa_and_present<NVVM::NVVMDialect>(op->getDialect());
+    canBePart &= !isa<gpu::GridDimOp>(op);
     hasBarrier |= isa<gpu::BarrierOp>(op);
   });
-  for (BlockArgument buffer : kernel.getWorkgroupAttributions())
-    shared.push_back(buffer.getType());
+}
+
+bool hjx::areSame(Value a, Value b) {
+  Attribute first, second;
+  return a == b || (a.getType() == b.getType() && matchPattern(a, m_Constant(&first)) &&
+                    matchPattern(b, m_Constant(&second)) && first == second);
 }
 
 bool BatchPart::isShared(unsigned index) const {
   return llvm::all_of(members, [&](gpu::LaunchFuncOp member) {
-    return member.getKernelOperands()[index] == gpu::LaunchFuncOp(members.front()).getKernelOperands()[index];
+    return areSame(member.getKernelOperands()[index], gpu::LaunchFuncOp(members.front()).getKernelOperands()[index]);
   });
 }
 
@@ -35,17 +46,6 @@ SmallVector<Value> BatchPart::operands() const {
     for (gpu::LaunchFuncOp member : isShared(index) ? ArrayRef(members).take_front() : ArrayRef(members))
       operands.push_back(member.getKernelOperands()[index]);
   return operands;
-}
-
-SmallVector<Type> hjx::sharedByTurns(ArrayRef<const KernelNeeds *> needs) {
-  llvm::MapVector<Type, unsigned> most;
-  for (const KernelNeeds *one : needs)
-    for (Type type : one->shared)
-      most[type] = std::max<unsigned>(most[type], llvm::count(one->shared, type));
-  SmallVector<Type> types;
-  for (auto [type, count] : most)
-    types.append(count, type);
-  return types;
 }
 
 namespace {
@@ -60,8 +60,8 @@ public:
     OpBuilder::InsertionGuard guard(k.b);
     int64_t firstBlock = 0;
     for (const BatchPart &part : parts) {
-      KernelNeeds needs(part.kernel);
-      int64_t end = firstBlock + needs.numBlocks * static_cast<int64_t>(part.members.size());
+      int64_t blockSize = KernelNeeds(part.kernel).blockSize;
+      int64_t end = firstBlock + part.numBlocks * static_cast<int64_t>(part.members.size());
       scf::IfOp choice;
       if (&part != &parts.back()) {
         Value isHere = arith::CmpIOp::create(k.b, arith::CmpIPredicate::ult, k.block(), k.index(end));
@@ -72,9 +72,9 @@ public:
       if (firstBlock > 0)
         block = arith::SubIOp::create(k.b, block, k.index(firstBlock));
       Value isMine;
-      if (needs.blockSize < k.blockSize)
-        isMine = arith::CmpIOp::create(k.b, arith::CmpIPredicate::ult, k.blockTeam().thread, k.index(needs.blockSize));
-      k.when(isMine, [&] { emitPart(part, needs.numBlocks, block); });
+      if (blockSize < k.blockSize)
+        isMine = arith::CmpIOp::create(k.b, arith::CmpIPredicate::ult, k.blockTeam().thread, k.index(blockSize));
+      k.when(isMine, [&] { emitPart(part, &part - parts.begin(), block); });
       if (choice)
         k.b.setInsertionPointToStart(choice.elseBlock());
       firstBlock = end;
@@ -83,19 +83,19 @@ public:
 
 private:
   /// The body of the part's kernel for one of its members, as `block` of all their blocks.
-  void emitPart(const BatchPart &part, int64_t numBlocks, Value block) {
+  void emitPart(const BatchPart &part, int64_t number, Value block) {
     gpu::GPUFuncOp original = part.kernel;
     unsigned numMembers = part.members.size();
     Value member;
     if (numMembers > 1) {
-      member = arith::DivUIOp::create(k.b, block, k.index(numBlocks));
-      block = arith::RemUIOp::create(k.b, block, k.index(numBlocks));
+      member = arith::DivUIOp::create(k.b, block, k.index(part.numBlocks));
+      block = arith::RemUIOp::create(k.b, block, k.index(part.numBlocks));
     }
     IRMapping mapping;
     takeArguments(part, member, mapping);
+    for (auto [index, buffer] : llvm::enumerate(original.getWorkgroupAttributions()))
+      mapping.map(buffer, sharedBuffer(buffer, original.getWorkgroupAttributionAttr(index, kAlign), number));
     llvm::SmallDenseMap<Type, unsigned> numUsed;
-    for (BlockArgument buffer : original.getWorkgroupAttributions())
-      mapping.map(buffer, sharedBuffer(buffer, numUsed[buffer.getType()]++));
     for (Operation &op : original.front().without_terminator()) {
       if (isa<gpu::BlockIdOp>(op)) {
         mapping.map(op.getResult(0), block);
@@ -150,12 +150,14 @@ private:
       mapping.map(argument, value);
   }
 
-  /// Buffer `number` of that type: blocks of other parts use it, too.
-  Value sharedBuffer(BlockArgument like, unsigned number) {
-    for (BlockArgument buffer : kernel.getWorkgroupAttributions())
-      if (buffer.getType() == like.getType() && number-- == 0)
-        return buffer;
-    return kernel.addWorkgroupAttribution(like.getType(), like.getLoc());
+  /// A buffer like that, which blocks of part `turn` use.
+  Value sharedBuffer(BlockArgument like, Attribute alignment, int64_t turn) {
+    Value buffer = kernel.addWorkgroupAttribution(like.getType(), like.getLoc());
+    unsigned index = kernel.getNumWorkgroupAttributions() - 1;
+    if (alignment)
+      kernel.setWorkgroupAttributionAttr(index, kAlign, alignment);
+    kernel.setWorkgroupAttributionAttr(index, kTurnAttr, k.b.getI64IntegerAttr(turn));
+    return buffer;
   }
 
   /// Puts the next buffer like `buffer` in its place: those of a thread are registers only if no branch
@@ -188,7 +190,7 @@ Launch BatchedKernels::get(ArrayRef<BatchPart> parts) {
   llvm::raw_string_ostream os(key);
   for (const BatchPart &part : parts) {
     gpu::GPUFuncOp kernel = part.kernel;
-    os << kernel.getName() << "*" << part.members.size() << ":";
+    os << kernel.getName() << "*" << part.members.size() << "x" << part.numBlocks << ":";
     for (unsigned index = 0; index < kernel.getNumArguments(); ++index)
       os << part.isShared(index);
     os << ";";
@@ -204,9 +206,8 @@ Launch BatchedKernels::emit(ArrayRef<BatchPart> parts) {
   unsigned numMembers = 0;
   SmallVector<Type> types;
   for (const BatchPart &part : parts) {
-    KernelNeeds needs(part.kernel);
-    launch.numBlocks += needs.numBlocks * static_cast<int64_t>(part.members.size());
-    launch.blockSize = std::max(launch.blockSize, needs.blockSize);
+    launch.numBlocks += part.numBlocks * static_cast<int64_t>(part.members.size());
+    launch.blockSize = std::max(launch.blockSize, KernelNeeds(part.kernel).blockSize);
     numMembers += part.members.size();
     llvm::append_range(types, ValueRange(part.operands()).getTypes());
   }

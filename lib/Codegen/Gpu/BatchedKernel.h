@@ -10,6 +10,8 @@
 //                                                       update's body, as block % 3 }
 //                                                     else { sum's body, as block - 6 }
 //
+// Parts have their buffers in shared memory in the same place: a block needs those of the neediest.
+//
 // Source: the multi-tensor kernels of NVIDIA's Apex, with the table of pointers among the kernel's
 // parameters, and horizontal fusion (Li et al. 2022).
 #pragma once
@@ -24,15 +26,16 @@ namespace hjx {
 struct KernelNeeds {
   explicit KernelNeeds(mlir::gpu::GPUFuncOp kernel);
 
-  bool isMovable = false; ///< It has a fixed grid, and knows its block by gpu.block_id alone.
-  int64_t numBlocks = 0, blockSize = 0;
+  bool canBePart = false; ///< It knows its block by gpu.block_id alone, and takes no tensor map.
+  int64_t blockSize = 0;
   bool hasBarrier = false; ///< All threads of a block must run it.
-  llvm::SmallVector<mlir::Type> shared; ///< Buffers of a block.
+  int64_t sharedBytes = 0;
 };
 
-/// Launches of one kernel in a batch.
+/// Launches of one kernel in a batch, with as many blocks each.
 struct BatchPart {
   mlir::gpu::GPUFuncOp kernel;
+  int64_t numBlocks;
   llvm::SmallVector<mlir::gpu::LaunchFuncOp> members;
 
   /// Whether all members have the same operand there.
@@ -41,8 +44,8 @@ struct BatchPart {
   llvm::SmallVector<mlir::Value> operands() const;
 };
 
-/// Buffers of a block that has room for any of `needs`: parts use those of one type in turn.
-llvm::SmallVector<mlir::Type> sharedByTurns(llvm::ArrayRef<const KernelNeeds *> needs);
+/// Whether operands of launches are one: the same value, or equal constants.
+bool areSame(mlir::Value a, mlir::Value b);
 
 class BatchedKernels {
 public:

@@ -135,9 +135,13 @@ def BatchLaunches : Pass<"hjx-batch-launches", "mlir::ModuleOp"> {
     Launches that do not depend on each other, or on what is launched between them, run as one:
     of a kernel that takes all their buffers and chooses by the number of its block. Those of one
     kernel share its body, and arguments that are the same; others have bodies side by side, if
-    their blocks are alike. First every launch sinks to behind the last that reads what it reads,
-    so that small sums wait for each other. Matrix products stay alone, and launches whose
-    temporary buffers would live longer. Kernels that nothing launches any more are erased.
+    their blocks are alike, and their buffers in shared memory lie in the same place (`hjx.turn`).
+    Products join products, such as the two gradients of a layer: registers of a product
+    would leave few blocks of a small kernel on a multiprocessor. Kernels that take tensor maps stay alone.
+
+    First every launch that is no product sinks behind products, so that small sums wait for each other.
+    Nothing moves to where more memory would be alive than at the program's worst moment.
+    Kernels that nothing launches any more are erased.
   }];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::gpu::GPUDialect", "mlir::scf::SCFDialect"];
 }

@@ -9,6 +9,7 @@
 // The cotangents of queries, keys and values are thirds of one matrix, which two products read.
 #include "lib/Codegen/Gpu/AttentionKernel.h"
 #include "lib/Codegen/Gpu/Passes.h"
+#include "lib/Codegen/Structured/BufferEffects.h"
 #include "lib/Codegen/Structured/Motion.h"
 #include "lib/Codegen/Structured/RowLoops.h"
 
@@ -57,22 +58,6 @@ std::optional<Journey> journeyOf(memref::AllocOp buffer, func::CallOp call) {
     return journey;
   }
   return std::nullopt;
-}
-
-/// Whether two parts of one buffer certainly have no element in common.
-bool areDisjoint(Value a, Value b) {
-  auto first = a.getDefiningOp<memref::SubViewOp>(), second = b.getDefiningOp<memref::SubViewOp>();
-  if (!first || !second || first.getSource() != second.getSource() || !first.hasUnitStride() || !second.hasUnitStride())
-    return false;
-  auto isStatic = [](ArrayRef<int64_t> numbers) { return llvm::none_of(numbers, ShapedType::isDynamic); };
-  ArrayRef<int64_t> begins[] = {first.getStaticOffsets(), second.getStaticOffsets()};
-  ArrayRef<int64_t> sizes[] = {first.getStaticSizes(), second.getStaticSizes()};
-  if (!isStatic(begins[0]) || !isStatic(begins[1]) || !isStatic(sizes[0]) || !isStatic(sizes[1]))
-    return false;
-  for (size_t axis = 0; axis < begins[0].size(); ++axis)
-    if (begins[0][axis] + sizes[0][axis] <= begins[1][axis] || begins[1][axis] + sizes[1][axis] <= begins[0][axis])
-      return true;
-  return false;
 }
 
 class Placer {

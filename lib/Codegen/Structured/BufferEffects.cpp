@@ -4,6 +4,8 @@
 #include "lib/Codegen/Structured/Passes.h"
 #include "lib/Codegen/Structured/RowLoops.h"
 
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
 using namespace mlir;
 using namespace hjx;
 
@@ -59,4 +61,29 @@ void BufferEffects::add(llvm::SmallDenseSet<Value> &set, Value buffer) {
   if (!overlapsNoOther(root))
     unknown = true;
   set.insert(root);
+}
+
+/// The part of a buffer that `view` is a view of.
+static memref::SubViewOp partOf(Value view) {
+  while (auto op = view.getDefiningOp<ViewLikeOpInterface>()) {
+    if (auto part = dyn_cast<memref::SubViewOp>(*op))
+      return part;
+    view = op.getViewSource();
+  }
+  return {};
+}
+
+bool hjx::areDisjoint(Value a, Value b) {
+  memref::SubViewOp first = partOf(a), second = partOf(b);
+  if (!first || !second || first.getSource() != second.getSource() || !first.hasUnitStride() || !second.hasUnitStride())
+    return false;
+  auto isStatic = [](ArrayRef<int64_t> numbers) { return llvm::none_of(numbers, ShapedType::isDynamic); };
+  ArrayRef<int64_t> begins[] = {first.getStaticOffsets(), second.getStaticOffsets()};
+  ArrayRef<int64_t> sizes[] = {first.getStaticSizes(), second.getStaticSizes()};
+  if (!isStatic(begins[0]) || !isStatic(begins[1]) || !isStatic(sizes[0]) || !isStatic(sizes[1]))
+    return false;
+  for (size_t axis = 0; axis < begins[0].size(); ++axis)
+    if (begins[0][axis] + sizes[0][axis] <= begins[1][axis] || begins[1][axis] + sizes[1][axis] <= begins[0][axis])
+      return true;
+  return false;
 }

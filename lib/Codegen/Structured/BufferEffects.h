@@ -25,4 +25,8 @@ private:
   void add(llvm::SmallDenseSet<mlir::Value> &set, mlir::Value buffer);
 };
 
+/// Whether two views, of parts of one buffer, certainly have no element in common. A kernel gets a flat view of a
+/// part, and touches no more than the part.
+bool areDisjoint(mlir::Value a, mlir::Value b);
+
 } // namespace hjx

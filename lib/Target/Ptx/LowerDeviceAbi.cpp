@@ -82,22 +82,24 @@ private:
 
   void placeSharedMemory(ImplicitLocOpBuilder &b, gpu::GPUFuncOp kernel, const SharedMemory &memory,
                          const BarePointers &pointers) {
+    bool isOneArray = memory.isDynamic() || memory.takesTurns;
     for (auto [index, attribution] : llvm::enumerate(kernel.getWorkgroupAttributions())) {
       Value buffer = attribution;
       auto type = cast<MemRefType>(buffer.getType());
       auto pointer = cast<LLVM::LLVMPointerType>(pointers.pointerType(type));
-      Value address;
-      if (memory.isDynamic()) {
-        declare(kernel, kDynamicShared, b.getI8Type(), 0, LLVM::Linkage::External,
-                SharedMemory::kMostAlignment);
-        Value first = LLVM::AddressOfOp::create(b, pointer, kDynamicShared);
-        auto offset = static_cast<int32_t>(memory.offsets[index]);
-        address = LLVM::GEPOp::create(b, pointer, b.getI8Type(), first, LLVM::GEPArg(offset));
-      } else {
-        std::string name = (kernel.getName() + "_shared" + Twine(index)).str();
-        declare(kernel, name, type.getElementType(), type.getNumElements(),
+      std::string name = memory.isDynamic() ? kDynamicShared.str() : (kernel.getName() + "_shared").str();
+      if (memory.isDynamic())
+        declare(kernel, name, b.getI8Type(), 0, LLVM::Linkage::External, SharedMemory::kMostAlignment);
+      else if (isOneArray)
+        declare(kernel, name, b.getI8Type(), memory.sizeBytes, LLVM::Linkage::Internal,
+                *llvm::max_element(memory.alignments));
+      else
+        declare(kernel, name += std::to_string(index), type.getElementType(), type.getNumElements(),
                 LLVM::Linkage::Internal, memory.alignments[index]);
-        address = LLVM::AddressOfOp::create(b, pointer, name);
+      Value address = LLVM::AddressOfOp::create(b, pointer, name);
+      if (isOneArray) {
+        auto offset = static_cast<int32_t>(memory.offsets[index]);
+        address = LLVM::GEPOp::create(b, pointer, b.getI8Type(), address, LLVM::GEPArg(offset));
       }
       buffer.replaceAllUsesWith(pointers.bufferAt(b, type, address));
     }

@@ -1,6 +1,6 @@
 // RUN: hjx-opt %s --hjx-to-gpu-kernel | FileCheck %s
 // RUN: not hjx-opt %s --hjx-to-kernel 2>&1 | FileCheck %s --check-prefix=CPU
-// Attention is one kernel, its cotangent two; q, k and v are read where they are, scores are nowhere.
+// Attention is one kernel, its cotangent two, in one launch; q, k and v are read where they are, scores are nowhere.
 
 // CPU: error: 'func.func' op is a kernel of GPUs only
 // CPU-NEXT: help: write attention out before the tensor stage with hjx-decompose-attention
@@ -8,8 +8,7 @@
 // CHECK-LABEL: func.func @main
 // CHECK-NOT: memref<{{.*}}70x70x
 // CHECK: gpu.launch_func @device::@attention_bf16_40_64x64_causal blocks
-// CHECK: gpu.launch_func @device::@attention_query_bar_bf16_40_64x64_causal blocks
-// CHECK: gpu.launch_func @device::@attention_key_bar_bf16_40_64x64_causal blocks
+// CHECK: gpu.launch_func @device::@attention_query_bar_bf16_40_64x64_causal_etc_x2 blocks
 func.func @main(%qkv: tensor<2x70x3x80xbf16>, %bar: tensor<2x70x2x40xbf16>, %shift: tensor<2x70x2xf32>)
     -> (tensor<2x70x2x40xbf16>, tensor<2x70x2x40xbf16>, tensor<2x70x2x40xbf16>, tensor<2x70x2x40xbf16>) {
   %q0 = tensor.extract_slice %qkv[0, 0, 0, 0] [2, 70, 1, 80] [1, 1, 1, 1] : tensor<2x70x3x80xbf16> to tensor<2x70x80xbf16>

@@ -8,7 +8,7 @@
 // CHECK: gpu.launch_func @device::@scale blocks in (%c3{{.*}}) threads in (%c32{{.*}}) args(%[[Y]] : memref<20xf32>, %[[RATE]] : memref<f32>, %[[Z]] : memref<20xf32>)
 // CHECK-NOT: gpu.launch_func
 // CHECK: gpu.func @scale(
-// CHECK: gpu.func @scale_x2(%[[A0:.*]]: memref<20xf32> {llvm.readonly}, %[[A1:.*]]: memref<20xf32> {llvm.readonly}, %[[R:.*]]: memref<f32> {llvm.readonly}, %[[B0:.*]]: memref<20xf32>, %[[B1:.*]]: memref<20xf32>) workgroup(%{{.*}} : memref<32xf32, #gpu.address_space<workgroup>>)
+// CHECK: gpu.func @scale_x2(%[[A0:.*]]: memref<20xf32> {llvm.readonly}, %[[A1:.*]]: memref<20xf32> {llvm.readonly}, %[[R:.*]]: memref<f32> {llvm.readonly}, %[[B0:.*]]: memref<20xf32>, %[[B1:.*]]: memref<20xf32>) workgroup(%{{.*}} : memref<32xf32, #gpu.address_space<workgroup>> {hjx.turn = 0 : i64})
 // CHECK-SAME: known_block_size = array<i32: 32, 1, 1>, known_grid_size = array<i32: 6, 1, 1>
 // CHECK: %[[BLOCK:.*]] = gpu.block_id x upper_bound 6
 // CHECK: %[[MEMBER:.*]] = arith.divui %[[BLOCK]], %c3
@@ -51,30 +51,115 @@ module attributes {gpu.container_module} {
 
 // -----
 
-// Products stay alone, and a kernel whose grid each launch chooses; a host that looks at memory ends a batch.
+// A host that looks at memory ends a batch, a tensor map is passed as it is, and products join products alone, of
+// blocks like theirs.
 // CHECK-LABEL: func.func @others
 // CHECK-NOT: _x2
 module attributes {gpu.container_module} {
   func.func @others(%x: memref<20xf32>, %y: memref<20xf32>, %u: memref<20xf32>, %v: memref<20xf32>) -> f32 {
     %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
     %c0 = arith.constant 0 : index
-    gpu.launch_func @device::@product blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%x : memref<20xf32>) {hjx.product}
-    gpu.launch_func @device::@product blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%y : memref<20xf32>) {hjx.product}
-    gpu.launch_func @device::@free blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%x : memref<20xf32>)
-    gpu.launch_func @device::@free blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%y : memref<20xf32>)
+    gpu.launch_func @device::@map blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%x : memref<20xf32>) {hjx.product}
+    gpu.launch_func @device::@map blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%y : memref<20xf32>) {hjx.product}
+    gpu.launch_func @device::@fixed blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%x : memref<20xf32>) {hjx.product}
+    gpu.launch_func @device::@wide blocks in (%c1, %c1, %c1) threads in (%c2, %c1, %c1) args(%y : memref<20xf32>) {hjx.product}
     gpu.launch_func @device::@fixed blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%u : memref<20xf32>)
     %seen = memref.load %v[%c0] : memref<20xf32>
     gpu.launch_func @device::@fixed blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%v : memref<20xf32>)
     return %seen : f32
   }
   gpu.module @device {
-    gpu.func @product(%a: memref<20xf32>) kernel attributes {known_block_size = array<i32: 1, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    gpu.func @map(%a: memref<20xf32> {hjx.tensor_map = {box = array<i64: 4>, element = f32}}) kernel attributes {known_block_size = array<i32: 1, 1, 1>} {
       gpu.return
     }
-    gpu.func @free(%a: memref<20xf32>) kernel attributes {known_block_size = array<i32: 1, 1, 1>} {
+    gpu.func @wide(%a: memref<20xf32>) kernel attributes {known_block_size = array<i32: 2, 1, 1>} {
       gpu.return
     }
-    gpu.func @fixed(%a: memref<20xf32>) kernel attributes {known_block_size = array<i32: 1, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    gpu.func @fixed(%a: memref<20xf32>) kernel attributes {known_block_size = array<i32: 1, 1, 1>} {
+      gpu.return
+    }
+  }
+}
+
+// -----
+
+// Products that do not depend on each other are one launch, and a product. Sizes that are the same are passed once,
+// tiles lie in the same place, and another number of blocks makes another part.
+// CHECK-LABEL: func.func @products
+// CHECK-SAME: %[[DY:[^:]*]]: memref<?xf32>, %[[X:[^:]*]]: memref<?xf32>, %[[W:[^:]*]]: memref<?xf32>, %[[DW:[^:]*]]: memref<?xf32>, %[[DX:[^:]*]]: memref<?xf32>, %[[Z:[^:]*]]: memref<?xf32>, %[[DZ:[^:]*]]: memref<?xf32>
+// CHECK: gpu.launch_func @device::@product_etc_x3 blocks in (%c15{{.*}}) threads in (%c128{{.*}}) args(%[[DY]] : memref<?xf32>, %[[X]] : memref<?xf32>, %[[DW]] : memref<?xf32>, %c16{{.*}} : index, %[[DY]] : memref<?xf32>, %[[W]] : memref<?xf32>, %[[DX]] : memref<?xf32>, %c8{{.*}} : index, %[[DY]] : memref<?xf32>, %[[Z]] : memref<?xf32>, %[[DZ]] : memref<?xf32>, %c16{{.*}} : index) {hjx.product, hjx.traffic = array<i64: 60, 30>}
+// CHECK: gpu.launch_func @device::@product_x2 blocks in (%c8{{.*}}) threads in (%c128{{.*}}) args(%[[DX]] : memref<?xf32>, %[[W]] : memref<?xf32>, %[[X]] : memref<?xf32>, %[[Z]] : memref<?xf32>, %[[DY]] : memref<?xf32>, %c16{{.*}} : index) {hjx.product, hjx.traffic = array<i64: 40, 20>}
+// CHECK: gpu.launch_func @device::@sum blocks
+// CHECK-NOT: gpu.launch_func
+// CHECK: gpu.func @product_etc_x3(
+// CHECK-SAME: workgroup(%{{.*}} : memref<1024xi8, #gpu.address_space<workgroup>> {hjx.turn = 0 : i64}, %{{.*}} : memref<64xf32, #gpu.address_space<workgroup>> {hjx.turn = 1 : i64, llvm.align = 1024 : i64}, %{{.*}} : memref<1024xi8, #gpu.address_space<workgroup>> {hjx.turn = 2 : i64})
+module attributes {gpu.container_module} {
+  func.func @products(%dy: memref<?xf32>, %x: memref<?xf32>, %w: memref<?xf32>, %dw: memref<?xf32>, %dx: memref<?xf32>, %z: memref<?xf32>, %dz: memref<?xf32>) {
+    %c1 = arith.constant 1 : index
+    %c4 = arith.constant 4 : index
+    %c5 = arith.constant 5 : index
+    %c6 = arith.constant 6 : index
+    %c8 = arith.constant 8 : index
+    %c16 = arith.constant 16 : index
+    %size = arith.constant 16 : index
+    %c128 = arith.constant 128 : index
+    gpu.launch_func @device::@product blocks in (%c4, %c1, %c1) threads in (%c128, %c1, %c1)
+        args(%dy : memref<?xf32>, %x : memref<?xf32>, %dw : memref<?xf32>, %c16 : index) {hjx.product, hjx.traffic = array<i64: 20, 10>}
+    gpu.launch_func @device::@sum blocks in (%c1, %c1, %c1) threads in (%c128, %c1, %c1) args(%dw : memref<?xf32>)
+    gpu.launch_func @device::@other blocks in (%c5, %c1, %c1) threads in (%c128, %c1, %c1)
+        args(%dy : memref<?xf32>, %w : memref<?xf32>, %dx : memref<?xf32>, %c8 : index) {hjx.product, hjx.traffic = array<i64: 20, 10>}
+    gpu.launch_func @device::@product blocks in (%c6, %c1, %c1) threads in (%c128, %c1, %c1)
+        args(%dy : memref<?xf32>, %z : memref<?xf32>, %dz : memref<?xf32>, %c16 : index) {hjx.product, hjx.traffic = array<i64: 20, 10>}
+    gpu.launch_func @device::@product blocks in (%c4, %c1, %c1) threads in (%c128, %c1, %c1)
+        args(%dx : memref<?xf32>, %w : memref<?xf32>, %z : memref<?xf32>, %c16 : index) {hjx.product, hjx.traffic = array<i64: 20, 10>}
+    gpu.launch_func @device::@product blocks in (%c4, %c1, %c1) threads in (%c128, %c1, %c1)
+        args(%dx : memref<?xf32>, %x : memref<?xf32>, %dy : memref<?xf32>, %size : index) {hjx.product, hjx.traffic = array<i64: 20, 10>}
+    return
+  }
+  gpu.module @device {
+    gpu.func @product(%a: memref<?xf32> {llvm.readonly}, %b: memref<?xf32> {llvm.readonly}, %c: memref<?xf32>, %n: index)
+        workgroup(%tiles: memref<1024xi8, #gpu.address_space<workgroup>>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+      gpu.barrier
+      gpu.return
+    }
+    gpu.func @other(%a: memref<?xf32> {llvm.readonly}, %b: memref<?xf32> {llvm.readonly}, %c: memref<?xf32>, %n: index)
+        workgroup(%tiles: memref<64xf32, #gpu.address_space<workgroup>> {llvm.align = 1024 : i64}) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+      gpu.barrier
+      gpu.return
+    }
+    gpu.func @sum(%a: memref<?xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+      gpu.return
+    }
+  }
+}
+
+// -----
+
+// Parts of one buffer may be written at once if they have nothing in common.
+// CHECK-LABEL: func.func @apart
+// CHECK: gpu.launch_func @device::@fill_x2 blocks in
+// CHECK: gpu.launch_func @device::@fill blocks in
+// CHECK-NOT: gpu.launch_func
+module attributes {gpu.container_module} {
+  func.func @apart(%x: memref<20x30xf32>) {
+    %c1 = arith.constant 1 : index
+    %left = memref.subview %x[0, 0] [20, 10] [1, 1] : memref<20x30xf32> to memref<20x10xf32, strided<[30, 1]>>
+    %right = memref.subview %x[0, 10] [20, 10] [1, 1] : memref<20x30xf32> to memref<20x10xf32, strided<[30, 1], offset: 10>>
+    %middle = memref.subview %x[0, 5] [20, 10] [1, 1] : memref<20x30xf32> to memref<20x10xf32, strided<[30, 1], offset: 5>>
+    %0 = memref.reinterpret_cast %left to offset: [0], sizes: [590], strides: [1] : memref<20x10xf32, strided<[30, 1]>> to memref<590xf32, strided<[1]>>
+    %1 = memref.reinterpret_cast %right to offset: [10], sizes: [590], strides: [1] : memref<20x10xf32, strided<[30, 1], offset: 10>> to memref<590xf32, strided<[1], offset: 10>>
+    %2 = memref.reinterpret_cast %middle to offset: [5], sizes: [590], strides: [1] : memref<20x10xf32, strided<[30, 1], offset: 5>> to memref<590xf32, strided<[1], offset: 5>>
+    %a = memref.cast %0 : memref<590xf32, strided<[1]>> to memref<?xf32, strided<[1], offset: ?>>
+    %b = memref.cast %1 : memref<590xf32, strided<[1], offset: 10>> to memref<?xf32, strided<[1], offset: ?>>
+    %c = memref.cast %2 : memref<590xf32, strided<[1], offset: 5>> to memref<?xf32, strided<[1], offset: ?>>
+    gpu.launch_func @device::@fill blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%a : memref<?xf32, strided<[1], offset: ?>>)
+    gpu.launch_func @device::@fill blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%b : memref<?xf32, strided<[1], offset: ?>>)
+    gpu.launch_func @device::@fill blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%c : memref<?xf32, strided<[1], offset: ?>>)
+    return
+  }
+  gpu.module @device {
+    gpu.func @fill(%a: memref<?xf32, strided<[1], offset: ?>>) kernel attributes {known_block_size = array<i32: 1, 1, 1>} {
       gpu.return
     }
   }
@@ -88,7 +173,7 @@ module attributes {gpu.container_module} {
 // CHECK-SAME: %[[X:[^:]*]]: memref<20xf32>, %[[Y:[^:]*]]: memref<20xf32>, %[[U:[^:]*]]: memref<20xf32>, %[[V:[^:]*]]: memref<20xf32>
 // CHECK: gpu.launch_func @device::@sum_etc_x3 blocks in (%c6{{.*}}) threads in (%c64{{.*}}) args(%[[X]] : memref<20xf32>, %[[Y]] : memref<20xf32>, %[[U]] : memref<20xf32>)
 // CHECK-NOT: gpu.launch_func
-// CHECK: gpu.func @sum_etc_x3(%[[A0:.*]]: memref<20xf32> {llvm.noalias}, %[[A1:.*]]: memref<20xf32> {llvm.noalias}, %[[B:.*]]: memref<20xf32>) workgroup(%[[W:[^ ]*]] : memref<64xf32, #gpu.address_space<workgroup>>)
+// CHECK: gpu.func @sum_etc_x3(%[[A0:.*]]: memref<20xf32> {llvm.noalias}, %[[A1:.*]]: memref<20xf32> {llvm.noalias}, %[[B:.*]]: memref<20xf32>) workgroup(%[[W:[^ ]*]] : memref<64xf32, #gpu.address_space<workgroup>> {hjx.turn = 0 : i64})
 // CHECK-SAME: known_block_size = array<i32: 64, 1, 1>, known_grid_size = array<i32: 6, 1, 1>
 // CHECK: %[[OWN:.*]] = memref.alloca() {alignment = 16 : i64} : memref<4xf32>
 // CHECK-NOT: memref.alloca
@@ -168,18 +253,17 @@ module attributes {gpu.container_module} {
 
 // -----
 
-// A sum waits for the next one as long as the product reads its operand, too: then it would hold memory.
-// CHECK-LABEL: func.func @sink
+// A sum waits behind products for the next one, as long as no more memory is alive than at the worst: here there are two buffers.
+// CHECK-LABEL: func.func @hold
 // CHECK-SAME: %[[X:[^:]*]]: memref<20x1024xf32>, %[[S:[^:]*]]: memref<20xf32>, %[[T:[^:]*]]: memref<20xf32>, %[[Z:[^:]*]]: memref<20xf32>
-// CHECK: %[[A:.*]] = memref.alloc() : memref<20x1024xf32>
-// CHECK: gpu.launch_func @device::@product {{.*}} args(%[[X]] : memref<20x1024xf32>, %[[A]] : memref<20x1024xf32>)
-// CHECK: %[[B:.*]] = memref.alloc() : memref<20x1024xf32>
-// CHECK: gpu.launch_func @device::@product {{.*}} args(%[[A]] : memref<20x1024xf32>, %[[B]] : memref<20x1024xf32>)
+// CHECK: gpu.launch_func @device::@product {{.*}} args(%[[X]] : memref<20x1024xf32>, %[[A:[^ ]*]] : memref<20x1024xf32>)
+// CHECK: gpu.launch_func @device::@product {{.*}} args(%[[A]] : memref<20x1024xf32>, %[[B:[^ ]*]] : memref<20x1024xf32>)
 // CHECK: gpu.launch_func @device::@sum_x2 {{.*}} args(%[[A]] : memref<20x1024xf32>, %[[B]] : memref<20x1024xf32>, %[[S]] : memref<20xf32>, %[[T]] : memref<20xf32>)
-// CHECK: gpu.launch_func @device::@product {{.*}} args(%[[X]] : memref<20x1024xf32>, %[[X]] : memref<20x1024xf32>)
-// CHECK: gpu.launch_func @device::@sum {{.*}} args(%[[X]] : memref<20x1024xf32>, %[[Z]] : memref<20xf32>)
+// CHECK: gpu.launch_func @device::@product {{.*}} args(%[[B]] : memref<20x1024xf32>, %[[C:[^ ]*]] : memref<20x1024xf32>)
+// CHECK: gpu.launch_func @device::@product {{.*}} args(%[[C]] : memref<20x1024xf32>, %[[D:[^ ]*]] : memref<20x1024xf32>)
+// CHECK: gpu.launch_func @device::@sum {{.*}} args(%[[D]] : memref<20x1024xf32>, %[[Z]] : memref<20xf32>)
 module attributes {gpu.container_module} {
-  func.func @sink(%x: memref<20x1024xf32>, %s: memref<20xf32>, %t: memref<20xf32>, %z: memref<20xf32>) {
+  func.func @hold(%x: memref<20x1024xf32>, %s: memref<20xf32>, %t: memref<20xf32>, %z: memref<20xf32>) {
     %c1 = arith.constant 1 : index
     %a = memref.alloc() : memref<20x1024xf32>
     gpu.launch_func @device::@product blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%x : memref<20x1024xf32>, %a : memref<20x1024xf32>) {hjx.product}
@@ -187,15 +271,131 @@ module attributes {gpu.container_module} {
     %b = memref.alloc() : memref<20x1024xf32>
     gpu.launch_func @device::@product blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%a : memref<20x1024xf32>, %b : memref<20x1024xf32>) {hjx.product}
     gpu.launch_func @device::@sum blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%b : memref<20x1024xf32>, %t : memref<20xf32>)
-    gpu.launch_func @device::@product blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%x : memref<20x1024xf32>, %x : memref<20x1024xf32>) {hjx.product}
-    gpu.launch_func @device::@sum blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%x : memref<20x1024xf32>, %z : memref<20xf32>)
+    %c = memref.alloc() : memref<20x1024xf32>
+    gpu.launch_func @device::@product blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%b : memref<20x1024xf32>, %c : memref<20x1024xf32>) {hjx.product}
+    %d = memref.alloc() : memref<20x1024xf32>
+    gpu.launch_func @device::@product blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%c : memref<20x1024xf32>, %d : memref<20x1024xf32>) {hjx.product}
+    gpu.launch_func @device::@sum blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%d : memref<20x1024xf32>, %z : memref<20xf32>)
     return
   }
   gpu.module @device {
-    gpu.func @product(%a: memref<20x1024xf32> {llvm.readonly}, %b: memref<20x1024xf32>) kernel attributes {known_block_size = array<i32: 1, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    gpu.func @product(%a: memref<20x1024xf32> {llvm.readonly}, %b: memref<20x1024xf32>) kernel attributes {known_block_size = array<i32: 1, 1, 1>} {
       gpu.return
     }
-    gpu.func @sum(%a: memref<20x1024xf32> {llvm.readonly}, %b: memref<20xf32>) kernel attributes {known_block_size = array<i32: 1, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+    gpu.func @narrow(%a: memref<20x1024xf32> {llvm.readonly}, %b: memref<20x1024xf32>) kernel attributes {known_block_size = array<i32: 1, 1, 1>} {
+      gpu.return
+    }
+    gpu.func @sum(%a: memref<20x1024xf32> {llvm.readonly}, %b: memref<20xf32>) kernel attributes {known_block_size = array<i32: 1, 1, 1>} {
+      gpu.return
+    }
+  }
+}
+
+// -----
+
+// What was needed before there is room for again.
+// CHECK-LABEL: func.func @wait
+// CHECK-SAME: %[[X:[^:]*]]: memref<20x1024xf32>, %[[S:[^:]*]]: memref<20xf32>, %[[T:[^:]*]]: memref<20xf32>, %[[Z:[^:]*]]: memref<20xf32>
+// CHECK: gpu.launch_func @device::@product {{.*}} args(%[[X]] : memref<20x1024xf32>, %[[A:[^ ]*]] : memref<20x1024xf32>)
+// CHECK: gpu.launch_func @device::@product {{.*}} args(%[[A]] : memref<20x1024xf32>, %[[B:[^ ]*]] : memref<20x1024xf32>)
+// CHECK: gpu.launch_func @device::@product {{.*}} args(%[[B]] : memref<20x1024xf32>, %[[C:[^ ]*]] : memref<20x1024xf32>)
+// CHECK: gpu.launch_func @device::@product {{.*}} args(%[[C]] : memref<20x1024xf32>, %[[D:[^ ]*]] : memref<20x1024xf32>)
+// CHECK: gpu.launch_func @device::@sum_x3 {{.*}} args(%[[A]] : memref<20x1024xf32>, %[[B]] : memref<20x1024xf32>, %[[D]] : memref<20x1024xf32>, %[[S]] : memref<20xf32>, %[[T]] : memref<20xf32>, %[[Z]] : memref<20xf32>)
+module attributes {gpu.container_module} {
+  func.func @wait(%x: memref<20x1024xf32>, %s: memref<20xf32>, %t: memref<20xf32>, %z: memref<20xf32>) {
+    %c1 = arith.constant 1 : index
+    %many = memref.alloc() : memref<4x20x1024xf32>
+    memref.dealloc %many : memref<4x20x1024xf32>
+    %a = memref.alloc() : memref<20x1024xf32>
+    gpu.launch_func @device::@product blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%x : memref<20x1024xf32>, %a : memref<20x1024xf32>) {hjx.product}
+    gpu.launch_func @device::@sum blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%a : memref<20x1024xf32>, %s : memref<20xf32>)
+    %b = memref.alloc() : memref<20x1024xf32>
+    gpu.launch_func @device::@product blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%a : memref<20x1024xf32>, %b : memref<20x1024xf32>) {hjx.product}
+    gpu.launch_func @device::@sum blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%b : memref<20x1024xf32>, %t : memref<20xf32>)
+    %c = memref.alloc() : memref<20x1024xf32>
+    gpu.launch_func @device::@product blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%b : memref<20x1024xf32>, %c : memref<20x1024xf32>) {hjx.product}
+    %d = memref.alloc() : memref<20x1024xf32>
+    gpu.launch_func @device::@product blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%c : memref<20x1024xf32>, %d : memref<20x1024xf32>) {hjx.product}
+    gpu.launch_func @device::@sum blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%d : memref<20x1024xf32>, %z : memref<20xf32>)
+    return
+  }
+  gpu.module @device {
+    gpu.func @product(%a: memref<20x1024xf32> {llvm.readonly}, %b: memref<20x1024xf32>) kernel attributes {known_block_size = array<i32: 1, 1, 1>} {
+      gpu.return
+    }
+    gpu.func @narrow(%a: memref<20x1024xf32> {llvm.readonly}, %b: memref<20x1024xf32>) kernel attributes {known_block_size = array<i32: 1, 1, 1>} {
+      gpu.return
+    }
+    gpu.func @sum(%a: memref<20x1024xf32> {llvm.readonly}, %b: memref<20xf32>) kernel attributes {known_block_size = array<i32: 1, 1, 1>} {
+      gpu.return
+    }
+  }
+}
+
+// -----
+
+// The same holds for results that are there before they are needed: here the second is not.
+// CHECK-LABEL: func.func @early
+// CHECK: gpu.launch_func @device::@narrow blocks
+// CHECK: gpu.launch_func @device::@product
+// CHECK: gpu.launch_func @device::@narrow blocks
+// CHECK: gpu.launch_func @device::@product
+module attributes {gpu.container_module} {
+  func.func @early(%x: memref<20x1024xf32>, %s: memref<20xf32>, %t: memref<20xf32>, %z: memref<20xf32>) {
+    %c1 = arith.constant 1 : index
+    %a = memref.alloc() : memref<20x1024xf32>
+    gpu.launch_func @device::@narrow blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%x : memref<20x1024xf32>, %a : memref<20x1024xf32>)
+    %b = memref.alloc() : memref<20x1024xf32>
+    gpu.launch_func @device::@product blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%a : memref<20x1024xf32>, %b : memref<20x1024xf32>) {hjx.product}
+    %c = memref.alloc() : memref<20x1024xf32>
+    gpu.launch_func @device::@narrow blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%x : memref<20x1024xf32>, %c : memref<20x1024xf32>)
+    gpu.launch_func @device::@product blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%c : memref<20x1024xf32>, %b : memref<20x1024xf32>) {hjx.product}
+    gpu.launch_func @device::@sum blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%b : memref<20x1024xf32>, %s : memref<20xf32>)
+    return
+  }
+  gpu.module @device {
+    gpu.func @product(%a: memref<20x1024xf32> {llvm.readonly}, %b: memref<20x1024xf32>) kernel attributes {known_block_size = array<i32: 1, 1, 1>} {
+      gpu.return
+    }
+    gpu.func @narrow(%a: memref<20x1024xf32> {llvm.readonly}, %b: memref<20x1024xf32>) kernel attributes {known_block_size = array<i32: 1, 1, 1>} {
+      gpu.return
+    }
+    gpu.func @sum(%a: memref<20x1024xf32> {llvm.readonly}, %b: memref<20xf32>) kernel attributes {known_block_size = array<i32: 1, 1, 1>} {
+      gpu.return
+    }
+  }
+}
+
+// -----
+
+// And here it is.
+// CHECK-LABEL: func.func @room
+// CHECK: gpu.launch_func @device::@narrow_x2 blocks
+// CHECK: gpu.launch_func @device::@product
+// CHECK: gpu.launch_func @device::@product
+module attributes {gpu.container_module} {
+  func.func @room(%x: memref<20x1024xf32>, %s: memref<20xf32>, %t: memref<20xf32>, %z: memref<20xf32>) {
+    %c1 = arith.constant 1 : index
+    %many = memref.alloc() : memref<4x20x1024xf32>
+    memref.dealloc %many : memref<4x20x1024xf32>
+    %a = memref.alloc() : memref<20x1024xf32>
+    gpu.launch_func @device::@narrow blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%x : memref<20x1024xf32>, %a : memref<20x1024xf32>)
+    %b = memref.alloc() : memref<20x1024xf32>
+    gpu.launch_func @device::@product blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%a : memref<20x1024xf32>, %b : memref<20x1024xf32>) {hjx.product}
+    %c = memref.alloc() : memref<20x1024xf32>
+    gpu.launch_func @device::@narrow blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%x : memref<20x1024xf32>, %c : memref<20x1024xf32>)
+    gpu.launch_func @device::@product blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%c : memref<20x1024xf32>, %b : memref<20x1024xf32>) {hjx.product}
+    gpu.launch_func @device::@sum blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%b : memref<20x1024xf32>, %s : memref<20xf32>)
+    return
+  }
+  gpu.module @device {
+    gpu.func @product(%a: memref<20x1024xf32> {llvm.readonly}, %b: memref<20x1024xf32>) kernel attributes {known_block_size = array<i32: 1, 1, 1>} {
+      gpu.return
+    }
+    gpu.func @narrow(%a: memref<20x1024xf32> {llvm.readonly}, %b: memref<20x1024xf32>) kernel attributes {known_block_size = array<i32: 1, 1, 1>} {
+      gpu.return
+    }
+    gpu.func @sum(%a: memref<20x1024xf32> {llvm.readonly}, %b: memref<20xf32>) kernel attributes {known_block_size = array<i32: 1, 1, 1>} {
       gpu.return
     }
   }
