@@ -42,14 +42,6 @@ void hjx::registerGpuDialects(DialectRegistry &registry) {
 // Compilation
 //===----------------------------------------------------------------------===//
 
-static ProgramCost costOf(ModuleOp module, const ProgramInterface &interface) {
-  ProgramCost cost = ProgramCost::of(module);
-  for (const std::vector<BufferSpec> *specs : {&interface.inputs, &interface.outputs})
-    for (const BufferSpec &spec : *specs)
-      cost.boundaryBytes += spec.sizeBytes;
-  return cost;
-}
-
 static absl::Status asStatus(llvm::Error error) {
   return absl::InternalError(llvm::toString(std::move(error)));
 }
@@ -88,7 +80,7 @@ absl::StatusOr<std::unique_ptr<GpuProgram>> GpuProgram::compile(ModuleOp module,
   if (options.startFrom < Stage::Kernel)
     HJX_RETURN_IF_ERROR(lowerModule(module, options.startFrom, Stage::Kernel, lower));
   if (options.startFrom < Stage::Machine)
-    program->costs = costOf(module, program->described);
+    program->costs = ProgramCost::of(module);
   HJX_RETURN_IF_ERROR(
       lowerModule(module, std::max(options.startFrom, Stage::Kernel), Stage::Machine, lower));
   HJX_RETURN_IF_ERROR(program->described.readPlan(module));

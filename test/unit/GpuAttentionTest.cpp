@@ -177,7 +177,10 @@ protected:
       return nullptr;
     auto program = GpuProgram::compile(*module, {.chip = chip});
     EXPECT_TRUE(program.ok()) << program.status();
-    return program.ok() ? *std::move(program) : nullptr;
+    if (!program.ok())
+      return nullptr;
+    EXPECT_GE((*program)->cost()->movedBytes, (*program)->cost()->minimumBytes);
+    return *std::move(program);
   }
 
   static void expectClose(const char *what, const std::vector<double> &got, const Sums &expected, double tolerance) {

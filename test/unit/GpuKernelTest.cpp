@@ -54,7 +54,10 @@ protected:
     OwningOpRef<ModuleOp> copy = module->clone();
     auto program = GpuProgram::compile(*copy, {.chip = chip});
     EXPECT_TRUE(program.ok()) << program.status();
-    return program.ok() ? *std::move(program) : nullptr;
+    if (!program.ok())
+      return nullptr;
+    EXPECT_GE((*program)->cost()->movedBytes, (*program)->cost()->minimumBytes);
+    return *std::move(program);
   }
 
   MLIRContext context;

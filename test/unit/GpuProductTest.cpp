@@ -203,7 +203,10 @@ protected:
       return nullptr;
     auto program = GpuProgram::compile(*module, {.chip = chip});
     EXPECT_TRUE(program.ok()) << program.status();
-    return program.ok() ? *std::move(program) : nullptr;
+    if (!program.ok())
+      return nullptr;
+    EXPECT_GE((*program)->cost()->movedBytes, (*program)->cost()->minimumBytes);
+    return *std::move(program);
   }
 
   void run(const Case &c, absl::Span<void *const> arguments, absl::Span<void *const> results) {

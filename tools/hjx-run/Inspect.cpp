@@ -94,9 +94,9 @@ absl::Status InspectCommand::inspectOnGpu(const TrainingGraph &graph, const std:
     const MemoryPlan &plan = (*program)->interface().plan;
     absl::StrAppendFormat(&table, "%-10s ", name);
     if (const std::optional<ProgramCost> &cost = (*program)->cost()) {
-      double ratio = static_cast<double>(cost->movedBytes) / static_cast<double>(std::max<int64_t>(cost->minimumBytes(), 1));
+      double ratio = static_cast<double>(cost->movedBytes) / static_cast<double>(std::max<int64_t>(cost->minimumBytes, 1));
       absl::StrAppendFormat(&table, "%8d %9s %9s %5.2fx ", cost->launches, printBytes(cost->movedBytes),
-                            printBytes(cost->minimumBytes()), ratio);
+                            printBytes(cost->minimumBytes), ratio);
       if (kernels_)
         absl::StrAppendFormat(&details, "launches      moved  kernel of %s\n", name);
       for (const KernelCost &kernel : kernels_ ? cost->kernels : std::vector<KernelCost>())

@@ -14,6 +14,26 @@ using namespace hjx;
 static constexpr int64_t kEnoughBlocks = 128;
 static constexpr int64_t kMostFeatures = 128, kFeatureStep = 8;
 
+ArrayRef<AttentionPart> hjx::attentionParts(func::FuncOp attention) {
+  static constexpr AttentionPart kForward[] = {AttentionPart::Forward}, kCotangent[] = {AttentionPart::QueryBar, AttentionPart::KeyBar};
+  if (attention.getNumArguments() == 5)
+    return kForward;
+  return kCotangent;
+}
+
+AttentionOperands AttentionOperands::of(AttentionPart part) {
+  static constexpr unsigned kForward[] = {0, 1, 2, 3, 4}, kQueryBar[] = {0, 1, 2, 3, 4, 5, 6}, kKeyBar[] = {0, 1, 2, 3, 4, 5, 7, 8};
+  switch (part) {
+  case AttentionPart::Forward:
+    return {kForward, 3};
+  case AttentionPart::QueryBar:
+    return {kQueryBar, 6};
+  case AttentionPart::KeyBar:
+    return {kKeyBar, 6};
+  }
+  llvm_unreachable("a part of attention");
+}
+
 AttentionKernelConfig AttentionKernelConfig::choose(AttentionPart part, Type elementType,
                                                     int64_t features, bool causal, int64_t numRows,
                                                     int64_t numHeads) {
@@ -86,7 +106,7 @@ gpu::GPUFuncOp hjx::emitAttentionKernel(KernelModule &device, Location loc,
   types.append(4 + 3 * config.numMatrices(), b.getIndexType());
   types.push_back(b.getF32Type());
   gpu::GPUFuncOp kernel = device.createKernel(loc, config.name(), types);
-  for (unsigned number = 0; number < config.numOperands(); ++number)
+  for (unsigned number = 0; number < AttentionOperands::of(config.part).numRead; ++number)
     kernel.setArgAttr(number, LLVM::LLVMDialect::getReadonlyAttrName(), b.getUnitAttr());
   if (isForward)
     emitAttentionForward(kernel, config);

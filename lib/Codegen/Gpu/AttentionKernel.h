@@ -39,6 +39,17 @@ namespace hjx {
 /// What a kernel computes.
 enum class AttentionPart { Forward, QueryBar, KeyBar };
 
+/// The kernels that a call of `attention`, or of its cotangent, becomes.
+llvm::ArrayRef<AttentionPart> attentionParts(mlir::func::FuncOp attention);
+
+/// Of the operands of such a call, the matrices that a kernel takes.
+struct AttentionOperands {
+  llvm::ArrayRef<unsigned> positions; ///< in the order of emitAttentionKernel
+  unsigned numRead; ///< which come first; it writes the others
+
+  static AttentionOperands of(AttentionPart part);
+};
+
 struct AttentionKernelConfig {
   AttentionPart part;
   mlir::Type elementType; ///< f16, bf16, or f32 for TF32
@@ -56,12 +67,7 @@ struct AttentionKernelConfig {
   int64_t width() const { return llvm::alignTo(features, 16); }
   int64_t numWarps() const { return rows / 16; }
   int64_t blockSize() const { return numWarps() * kWarpSize; }
-  /// The matrices that the kernel takes: see emitAttentionKernel.
-  unsigned numMatrices() const {
-    return part == AttentionPart::Forward ? 5 : part == AttentionPart::QueryBar ? 7 : 8;
-  }
-  /// Of these, those that it reads come first.
-  unsigned numOperands() const { return part == AttentionPart::Forward ? 3 : 6; }
+  unsigned numMatrices() const { return AttentionOperands::of(part).positions.size(); }
 };
 
 /// Whether there are kernels for `op`, attention or its cotangent, in its module.

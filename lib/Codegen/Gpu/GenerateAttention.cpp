@@ -5,7 +5,6 @@
 #include "lib/Codegen/Gpu/AttentionKernel.h"
 #include "lib/Codegen/Gpu/KernelGenerator.h"
 #include "lib/Codegen/Gpu/Passes.h"
-#include "lib/Codegen/Gpu/ProgramCost.h"
 
 using namespace mlir;
 
@@ -33,8 +32,7 @@ struct AttentionStrides {
 
 } // namespace
 
-void KernelGenerator::launchAttention(func::CallOp call, AttentionPart part,
-                                      ArrayRef<unsigned> matrices) {
+void KernelGenerator::launchAttention(func::CallOp call, AttentionPart part) {
   auto settings = function->getAttrOfType<DictionaryAttr>(kAttentionAttr);
   auto typeOf = [&](unsigned operand) {
     return cast<MemRefType>(call.getOperand(operand).getType());
@@ -56,7 +54,7 @@ void KernelGenerator::launchAttention(func::CallOp call, AttentionPart part,
   int64_t numTiles = llvm::divideCeilSigned(numRows, config.rows);
   SmallVector<Value> arguments;
   SmallVector<int64_t> numbers = {numQueries, numKeys, numHeads, numTiles};
-  for (auto [position, operand] : llvm::enumerate(matrices)) {
+  for (auto [position, operand] : llvm::enumerate(AttentionOperands::of(part).positions)) {
     arguments.push_back(memref::CastOp::create(b, kernel.getArgumentTypes()[position],
                                                flatten(b, call.getOperand(operand))));
     AttentionStrides strides(typeOf(operand), typeOf(operand).getRank() == rank);
@@ -68,25 +66,12 @@ void KernelGenerator::launchAttention(func::CallOp call, AttentionPart part,
   arguments.push_back(arith::ConstantOp::create(b, b.getF32FloatAttr(static_cast<float>(scale))));
   KernelModule::launch(b, {kernel, numTiles * numHeads * numBatches, config.blockSize()},
                        arguments);
-  Traffic traffic;
-  traffic.isProduct = true; // Two of them, and what is between.
-  for (auto [position, operand] : llvm::enumerate(matrices)) {
-    MemRefType type = typeOf(operand);
-    int64_t bytes = type.getNumElements() * type.getElementTypeBitWidth() / 8;
-    (position < config.numOperands() ? traffic.readBytes : traffic.writtenBytes) += bytes;
-  }
-  traffic.annotate(cast<gpu::LaunchFuncOp>(call->getPrevNode()), /*scratchBytes=*/0);
 }
 
 LogicalResult KernelGenerator::generateAttention() {
-  for (func::CallOp call : calls) {
-    if (call.getNumOperands() == 5) {
-      launchAttention(call, AttentionPart::Forward, {0, 1, 2, 3, 4});
-      continue;
-    }
-    launchAttention(call, AttentionPart::QueryBar, {0, 1, 2, 3, 4, 5, 6});
-    launchAttention(call, AttentionPart::KeyBar, {0, 1, 2, 3, 4, 5, 7, 8});
-  }
+  for (func::CallOp call : calls)
+    for (AttentionPart part : attentionParts(function))
+      launchAttention(call, part);
   return success();
 }
 

@@ -113,7 +113,7 @@ static FailureOr<MatmulPrecision> matmulPrecisionOf(ModuleOp module) {
 }
 
 /// Tells the launches that were made for `call`, behind `previous`, what they move.
-static void annotateLaunches(func::CallOp call, Operation *previous, const Traffic &traffic) {
+static void annotateLaunches(func::CallOp call, Operation *previous, ArrayRef<Traffic> traffic) {
   SmallVector<gpu::LaunchFuncOp> launches;
   int64_t scratchBytes = 0;
   for (Operation *op = previous ? previous->getNextNode() : &call->getBlock()->front(); op != call; op = op->getNextNode()) {
@@ -122,7 +122,7 @@ static void annotateLaunches(func::CallOp call, Operation *previous, const Traff
     else if (auto scratch = dyn_cast<memref::AllocOp>(op))
       scratchBytes += scratch.getType().getNumElements() * llvm::divideCeil(scratch.getType().getElementTypeBitWidth(), 8u);
   }
-  traffic.annotate(launches, scratchBytes);
+  annotate(launches, traffic, scratchBytes);
 }
 
 namespace {
@@ -144,17 +144,20 @@ struct GenerateGpuKernels : impl::GenerateGpuKernelsBase<GenerateGpuKernels> {
     FailureOr<MatmulPrecision> precision = matmulPrecisionOf(module);
     if (failed(precision))
       return signalPassFailure();
+    llvm::DenseMap<Operation *, SmallVector<Traffic>> traffic;
+    for (func::FuncOp function : llvm::make_first_range(kernels))
+      traffic[function] = trafficOf(function);
+    if (auto main = symbols.lookup<func::FuncOp>("main"))
+      main->setAttr(kMinimumTrafficAttr, Builder(main).getI64IntegerAttr(minimumTraffic(main, traffic)));
     KernelModule device(module, chip);
     for (auto &[function, calls] : kernels) {
-      Traffic traffic = Traffic::of(function);
       SmallVector<Operation *> before;
       for (func::CallOp call : calls)
         before.push_back(call->getPrevNode());
       if (failed(KernelGenerator(device, function, calls, *precision).generate()))
         return signalPassFailure();
-      if (!function->hasAttr(kAttentionAttr)) // Its function has no body: it tells itself.
-        for (auto [call, previous] : llvm::zip(calls, before))
-          annotateLaunches(call, previous, traffic);
+      for (auto [call, previous] : llvm::zip(calls, before))
+        annotateLaunches(call, previous, traffic[function]);
       for (func::CallOp call : calls)
         call.erase();
       function.erase();

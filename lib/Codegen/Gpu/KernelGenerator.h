@@ -49,8 +49,8 @@ private:
 
   // Attention (GenerateAttention.cpp).
   LogicalResult generateAttention();
-  /// Launches the kernel of `part` instead of `call`; `matrices` are the operands that it takes.
-  void launchAttention(mlir::func::CallOp call, AttentionPart part, llvm::ArrayRef<unsigned> matrices);
+  /// Launches the kernel of `part` for `call`.
+  void launchAttention(mlir::func::CallOp call, AttentionPart part);
 
   // Loops around ops, and single stores (GenerateLoopKernels.cpp).
   /// Each thread takes its round of the parallel loops, and its element of the structured ops, and

@@ -12,11 +12,17 @@
 // read it again through the caches; what a kernel has written before it reads it does not count as
 // read, and an element that is gathered counts for each time.
 //
-// The minimum is what the same products would move if nothing else did: every argument read once,
-// every result written once, and the operands and results of every matrix product, once for each
-// product, with what its kernel reads and writes for the ops behind it. All else (norms, losses, the
-// optimizer, copies) is taken to happen on the way. It says how far a program is from where fusion ends.
-// An argument that a product reads counts as both, so a program of little but products can move less.
+// The minimum is what the same products, each of them one kernel, would move if all else (norms, losses,
+// the optimizer, copies) happened on the way; attention's kernels are products:
+//
+//   value                          is read                        is written
+//   argument that anything reads   by each product, at least once -
+//   made for or by a product       by each product, at least once once, whoever makes it
+//   result                         by each product                once, whoever makes it
+//   any other                      -                              -
+//
+// What a product's kernel reads and writes for the ops behind it (ProductEpilogue.h) are such values, too.
+// So a program moves at least the minimum, and the ratio says how far it is from where fusion ends.
 #pragma once
 
 #include "lib/Support/Pch.h"
@@ -30,16 +36,28 @@ constexpr llvm::StringLiteral kTrafficAttr = "hjx.traffic";
 /// On a launch, of a kernel that computes a matrix product.
 constexpr llvm::StringLiteral kProductAttr = "hjx.product";
 
-struct Traffic {
-  int64_t readBytes = 0, writtenBytes = 0;
-  bool isProduct = false;
+/// Of the minimum, in bytes: on the program's function.
+constexpr llvm::StringLiteral kMinimumTrafficAttr = "hjx.minimum_traffic";
 
-  /// Of a call of `function`, whose body is structured ops and loops.
-  static Traffic of(mlir::func::FuncOp function);
-  /// Splits what a call moves among the launches that replace it: the first reads, the last writes;
-  /// buffers made for them are written by the first, read by the last.
-  void annotate(llvm::ArrayRef<mlir::gpu::LaunchFuncOp> launches, int64_t scratchBytes) const;
+/// What one launch moves.
+struct Traffic {
+  struct Bytes {
+    int64_t read = 0, written = 0;
+  };
+  llvm::SmallVector<Bytes> operands; ///< of the function that is called, those that are no buffers included
+  bool isProduct = false;
 };
+
+/// Of a call of `kernel`, whose body is structured ops and loops, or which is one of attention: by
+/// launch, where it is known to be several.
+llvm::SmallVector<Traffic> trafficOf(mlir::func::FuncOp kernel);
+
+/// The minimum of `program`, while its kernels are functions that it calls; `traffic` is theirs.
+int64_t minimumTraffic(mlir::func::FuncOp program, const llvm::DenseMap<mlir::Operation *, llvm::SmallVector<Traffic>> &traffic);
+
+/// Tells the launches that replace a call of that traffic what they move. If there are more, the first
+/// reads, the last writes; buffers made for them are written by the first, read by the last.
+void annotate(llvm::ArrayRef<mlir::gpu::LaunchFuncOp> launches, llvm::ArrayRef<Traffic> traffic, int64_t scratchBytes);
 
 /// All launches of one kernel in a call of the program.
 struct KernelCost {
@@ -53,10 +71,7 @@ struct KernelCost {
 struct ProgramCost {
   std::vector<KernelCost> kernels; ///< what moves most first
   int64_t launches = 0, movedBytes = 0;
-  int64_t productBytes = 0; ///< of these, what products move
-  int64_t boundaryBytes = 0; ///< of arguments and results
-
-  int64_t minimumBytes() const { return boundaryBytes + productBytes; }
+  int64_t minimumBytes = 0;
 
   /// Of `@main` of `module`, at the kernel stage.
   static ProgramCost of(mlir::ModuleOp module);
