@@ -27,6 +27,19 @@ TEST(MemoryPlan, ExampleOfTheHeader) {
   EXPECT_EQ(plan.peakBytes, 384);
 }
 
+// By size alone there would be a hole below the last one: 512 bytes and 576.
+TEST(MemoryPlan, TakesTheOrderThatLeavesFewestHoles) {
+  MemoryPlan byLife, byBoth;
+  byLife.entries = {entry("a", 128, 0, 4), entry("b", 128, 0, 2), entry("c", 192, 5, 6), entry("d", 192, 2, 5)};
+  byLife.place();
+  EXPECT_EQ(byLife.sizeBytes, 448);
+  EXPECT_EQ(byLife.peakBytes, 448);
+  byBoth.entries = {entry("a", 192, 2, 6), entry("b", 192, 5, 8), entry("c", 128, 4, 6), entry("d", 256, 3, 3)};
+  byBoth.place();
+  EXPECT_EQ(byBoth.sizeBytes, 512);
+  EXPECT_EQ(byBoth.peakBytes, 512);
+}
+
 TEST(MemoryPlan, NothingToPlace) {
   MemoryPlan plan;
   plan.place();

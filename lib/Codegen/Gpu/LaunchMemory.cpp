@@ -42,7 +42,7 @@ LaunchMemory::LaunchMemory(Block &block, int64_t minBytes) {
     buffers.push_back({bytes, llvm::to_vector(users)});
   }
   if (!live.empty())
-    peak = *llvm::max_element(live);
+    limit = *llvm::max_element(live) / 8 * 7;
 }
 
 LaunchMemory::Change LaunchMemory::changeOf(Operation *launch, unsigned to) const {
@@ -75,7 +75,7 @@ LaunchMemory::Change LaunchMemory::changeOf(Operation *launch, unsigned to) cons
 bool LaunchMemory::mayMove(Operation *launch, Operation *position) const {
   Change change = changeOf(launch, times.at(position));
   return llvm::all_of(llvm::enumerate(change.bytes), [&](auto each) {
-    return each.value() <= 0 || live[change.first + each.index()] + each.value() <= peak;
+    return each.value() <= 0 || live[change.first + each.index()] + each.value() <= limit;
   });
 }
 

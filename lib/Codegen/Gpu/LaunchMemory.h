@@ -2,12 +2,11 @@
 //
 // How much memory is alive while launches run, for a pass that moves them: a launch may go where the program at
 // no time needs more than it needs anyway at its worst. A buffer that lives longer then costs nothing: the arena is
-// as large as that moment demands.
+// as large as that moment demands. An eighth is left for the holes of the plan (MemoryPlan.h), which would be
+// large if memory were full for long.
 //
 //   live  ▁▃▅▇█▆▄▃▂   forward, then backward: what is kept for a sum until the end fits below the line,
-//             ▔▔▔▔▔   what would be alive at the peak, too, does not
-//
-// MemoryPlan.h places buffers afterwards, and comes close to the peak.
+//        ▔▔▔▔▔▔▔▔▔▔   what would be alive at the peak, too, does not
 #pragma once
 
 #include "lib/Support/Pch.h"
@@ -42,7 +41,7 @@ private:
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<unsigned, 4>> buffersOf;
   llvm::DenseMap<mlir::Operation *, unsigned> times;
   llvm::SmallVector<int64_t> live; // Bytes, per time.
-  int64_t peak = 0;
+  int64_t limit = 0;
 };
 
 } // namespace hjx

@@ -56,27 +56,46 @@ static int64_t peak(ArrayRef<MemoryPlan::Entry> entries) {
   return most;
 }
 
-void MemoryPlan::place() {
-  SmallVector<Entry *> bySize;
-  for (Entry &entry : entries)
-    bySize.push_back(&entry);
-  llvm::sort(bySize, [](Entry *a, Entry *b) {
-    return std::make_pair(-a->sizeBytes, a) < std::make_pair(-b->sizeBytes, b);
-  });
-  SmallVector<const Entry *> placed; // Sorted by offset.
-  sizeBytes = 0;
-  for (Entry *entry : bySize) {
-    SmallVector<const Entry *> neighbours;
+/// Gives the entries of `order` their offsets, one after the other; returns the size of the arena.
+static int64_t placeInOrder(ArrayRef<MemoryPlan::Entry *> order) {
+  SmallVector<const MemoryPlan::Entry *> placed; // Sorted by offset.
+  int64_t sizeBytes = 0;
+  for (MemoryPlan::Entry *entry : order) {
+    SmallVector<const MemoryPlan::Entry *> neighbours;
     llvm::copy_if(placed, std::back_inserter(neighbours),
-                  [&](const Entry *other) { return aliveTogether(*entry, *other); });
+                  [&](const MemoryPlan::Entry *other) { return aliveTogether(*entry, *other); });
     entry->offset = bestGap(neighbours, alignUp(entry->sizeBytes));
     sizeBytes = std::max(sizeBytes, entry->offset + alignUp(entry->sizeBytes));
-    auto position = llvm::upper_bound(placed, entry, [](const Entry *a, const Entry *b) {
+    auto position = llvm::upper_bound(placed, entry, [](const MemoryPlan::Entry *a, const MemoryPlan::Entry *b) {
       return a->offset < b->offset;
     });
     placed.insert(position, entry);
   }
+  return sizeBytes;
+}
+
+void MemoryPlan::place() {
   peakBytes = peak(entries);
+  auto life = [](const Entry &entry) { return entry.lastUse - entry.firstUse + 1; };
+  using Rank = std::pair<int64_t, int64_t>; // The highest first.
+  const std::function<Rank(const Entry &)> ranks[] = {
+      [](const Entry &entry) { return Rank(entry.sizeBytes, 0); },
+      [&](const Entry &entry) { return Rank(entry.sizeBytes, life(entry)); },
+      [&](const Entry &entry) { return Rank(entry.sizeBytes * life(entry), 0); },
+  };
+  std::vector<Entry> best;
+  for (const auto &rank : ranks) {
+    SmallVector<Entry *> order = llvm::to_vector(llvm::make_pointer_range(entries));
+    llvm::stable_sort(order, [&](Entry *a, Entry *b) { return rank(*a) > rank(*b); });
+    int64_t size = placeInOrder(order);
+    if (best.empty() || size < sizeBytes) {
+      best = entries;
+      sizeBytes = size;
+    }
+    if (sizeBytes == peakBytes)
+      break;
+  }
+  entries = std::move(best);
 }
 
 //===----------------------------------------------------------------------===//

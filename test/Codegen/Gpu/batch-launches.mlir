@@ -253,7 +253,7 @@ module attributes {gpu.container_module} {
 
 // -----
 
-// A sum waits behind products for the next one, as long as no more memory is alive than at the worst: here there are two buffers.
+// A sum waits behind products for the next one, as long as less memory is alive than at the worst: here that is two buffers.
 // CHECK-LABEL: func.func @hold
 // CHECK-SAME: %[[X:[^:]*]]: memref<20x1024xf32>, %[[S:[^:]*]]: memref<20xf32>, %[[T:[^:]*]]: memref<20xf32>, %[[Z:[^:]*]]: memref<20xf32>
 // CHECK: gpu.launch_func @device::@product {{.*}} args(%[[X]] : memref<20x1024xf32>, %[[A:[^ ]*]] : memref<20x1024xf32>)
@@ -304,8 +304,8 @@ module attributes {gpu.container_module} {
 module attributes {gpu.container_module} {
   func.func @wait(%x: memref<20x1024xf32>, %s: memref<20xf32>, %t: memref<20xf32>, %z: memref<20xf32>) {
     %c1 = arith.constant 1 : index
-    %many = memref.alloc() : memref<4x20x1024xf32>
-    memref.dealloc %many : memref<4x20x1024xf32>
+    %many = memref.alloc() : memref<8x20x1024xf32>
+    memref.dealloc %many : memref<8x20x1024xf32>
     %a = memref.alloc() : memref<20x1024xf32>
     gpu.launch_func @device::@product blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%x : memref<20x1024xf32>, %a : memref<20x1024xf32>) {hjx.product}
     gpu.launch_func @device::@sum blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%a : memref<20x1024xf32>, %s : memref<20xf32>)
@@ -376,8 +376,8 @@ module attributes {gpu.container_module} {
 module attributes {gpu.container_module} {
   func.func @room(%x: memref<20x1024xf32>, %s: memref<20xf32>, %t: memref<20xf32>, %z: memref<20xf32>) {
     %c1 = arith.constant 1 : index
-    %many = memref.alloc() : memref<4x20x1024xf32>
-    memref.dealloc %many : memref<4x20x1024xf32>
+    %many = memref.alloc() : memref<8x20x1024xf32>
+    memref.dealloc %many : memref<8x20x1024xf32>
     %a = memref.alloc() : memref<20x1024xf32>
     gpu.launch_func @device::@narrow blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%x : memref<20x1024xf32>, %a : memref<20x1024xf32>)
     %b = memref.alloc() : memref<20x1024xf32>
