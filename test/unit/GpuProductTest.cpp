@@ -3,6 +3,7 @@
 // Matrix products of a GPU, on the simulated device, against sums in double: every type that has
 // kernels of its own, all layouts, ragged and aligned sizes, batches, C += A * B, elementwise ops behind
 // them; and what the assembler says of them, where there is one. The device is an sm_80, or what HJX_PTXSIM_ARCH says.
+#include "lib/Codegen/Structured/ProductTypes.h"
 #include "lib/Execution/CompiledExecutable.h"
 #include "lib/Execution/GpuExecutable.h"
 #include "lib/Execution/LowerModule.h"
@@ -41,6 +42,7 @@ struct Case {
   bool accumulate = false;
   bool isSummed = false; ///< The sum is over the batch, too.
   Ending ending = Ending::None;
+  Packing lhsPacking = Packing::None, rhsPacking = Packing::None; ///< Of f32 and TF32.
 };
 
 const char *elementOf(Kind kind) {
@@ -50,10 +52,12 @@ bool isInteger(Kind kind) { return kind >= Kind::I8; }
 
 std::string nameOf(const Case &c) {
   const char *names[] = {"f32", "tf32", "bf16", "f16", "i8", "u8"};
-  return llvm::formatv("{0}_{1}x{2}x{3}_{4}{5}{6}{7}{8}", names[static_cast<int>(c.kind)], c.m, c.n,
+  const char *packings[] = {"", "_i8", "_low4", "_high4"};
+  return llvm::formatv("{0}_{1}x{2}x{3}_{4}{5}{6}{7}{8}{9}{10}", names[static_cast<int>(c.kind)], c.m, c.n,
                        c.k, c.lhsTransposed ? "t" : "n", c.rhsTransposed ? "t" : "n",
                        c.batch ? llvm::formatv("_{0}{1}", c.isSummed ? "sum" : "batch", c.batch).str() : "",
-                       c.accumulate ? "_add" : "", c.ending == Ending::None ? "" : "_ended");
+                       c.accumulate ? "_add" : "", c.ending == Ending::None ? "" : "_ended",
+                       packings[static_cast<int>(c.lhsPacking)], packings[static_cast<int>(c.rhsPacking)]);
 }
 
 /// The type of z in endingOf.
@@ -93,6 +97,20 @@ std::string endingOf(const Case &c, const std::string &product) {
                        isInteger(c.kind) ? "i32" : "f32", round, widen, narrow, c.m, c.ending == Ending::Kept ? "%p, " : "", c.ending == Ending::Kept ? product + ", " : "");
 }
 
+/// What makes a float of a byte %`value`0.
+std::string unpacking(llvm::StringRef value, Packing packing) {
+  std::string text = "%four" + value.str() + " = arith.constant 4 : i8\n", byte = value.str() + "0";
+  auto shift = [&](const char *op, const char *suffix) {
+    text += llvm::formatv("%{0}{1} = arith.{2} %{3}, %four{0} : i8\n", value, suffix, op, byte);
+    byte = value.str() + suffix;
+  };
+  if (packing == Packing::LowNibble)
+    shift("shli", "l");
+  if (packing != Packing::Byte)
+    shift("shrsi", "h");
+  return text + llvm::formatv("%{0} = arith.sitofp %{1} : i8 to f32\n", value, byte).str();
+}
+
 /// C = A * B, or C += A * B, at the stage tensor.
 std::string textOf(const Case &c) {
   std::string batch = c.batch ? llvm::formatv("{0}x", c.batch).str() : "";
@@ -100,18 +118,22 @@ std::string textOf(const Case &c) {
     return llvm::formatv("tensor<{0}{1}x{2}x{3}>", batch, rows, columns, element).str();
   };
   bool wide = isInteger(c.kind);
-  std::string element = elementOf(c.kind), sum = wide ? "i32" : "f32";
-  std::string lhs = c.lhsTransposed ? type(c.k, c.m, element) : type(c.m, c.k, element);
-  std::string rhs = c.rhsTransposed ? type(c.n, c.k, element) : type(c.k, c.n, element);
+  std::string sum = wide ? "i32" : "f32";
+  auto storedAs = [&](Packing packing) { return packing == Packing::None ? elementOf(c.kind) : "i8"; };
+  std::string lhsElement = storedAs(c.lhsPacking), rhsElement = storedAs(c.rhsPacking);
+  std::string lhs = c.lhsTransposed ? type(c.k, c.m, lhsElement) : type(c.m, c.k, lhsElement);
+  std::string rhs = c.rhsTransposed ? type(c.n, c.k, rhsElement) : type(c.k, c.n, rhsElement);
   std::string result = c.isSummed ? llvm::formatv("tensor<{0}x{1}x{2}>", c.m, c.n, sum).str() : type(c.m, c.n, sum);
   std::string b = c.batch ? "b, " : "";
-  std::string extend;
-  if (element != sum) {
+  auto suffixOf = [&](Packing packing) { return packing == Packing::None && sum == elementOf(c.kind) ? "0" : ""; };
+  auto extend = [&](const char *value, Packing packing) -> std::string {
+    if (packing != Packing::None)
+      return unpacking(value, packing);
+    if (sum == elementOf(c.kind))
+      return "";
     const char *op = c.kind == Kind::I8 ? "extsi" : c.kind == Kind::U8 ? "extui" : "extf";
-    for (const char *value : {"x", "y"})
-      extend += llvm::formatv("%{0} = arith.{1} %{0}0 : {2} to {3}\n", value, op, element, sum);
-  }
-  const char *suffix = extend.empty() ? "0" : "";
+    return llvm::formatv("%{0} = arith.{1} %{0}0 : {2} to {3}\n", value, op, elementOf(c.kind), sum);
+  };
   std::string start = "%c";
   std::string init;
   if (!c.accumulate) {
@@ -138,9 +160,9 @@ std::string textOf(const Case &c) {
              affine_map<({5}i, j, k) -> ({5}{7})>, affine_map<({5}i, j, k) -> ({15}i, j)>],
              iterator_types = [{8}"parallel", "parallel", "reduction"]}
           ins(%a, %b : {1}, {2}) outs({9} : {3}) {{
-        ^bb0(%x0: {10}, %y0: {10}, %o: {11}):
+        ^bb0(%x0: {10}, %y0: {14}, %o: {11}):
           {12}
-          %m = arith.mul{13} %x{14}, %y{14} : {11}
+          %m = arith.mul{13} %x{19}, %y{20} : {11}
           %s = arith.add{13} %o, %m : {11}
           linalg.yield %s : {11}
       } -> {3}
@@ -149,7 +171,8 @@ std::string textOf(const Case &c) {
   })mlir",
                        attribute, lhs, rhs, result, init, b, c.lhsTransposed ? "k, i" : "i, k",
                        c.rhsTransposed ? "j, k" : "k, j", !c.batch ? "" : c.isSummed ? "\"reduction\", " : "\"parallel\", ", start,
-                       element, sum, extend, wide ? "i" : "f", suffix, c.isSummed ? "" : b, more, results, end);
+                       lhsElement, sum, extend("x", c.lhsPacking) + extend("y", c.rhsPacking), wide ? "i" : "f", rhsElement,
+                       c.isSummed ? "" : b, more, results, end, suffixOf(c.lhsPacking), suffixOf(c.rhsPacking));
 }
 
 /// `value` as a number of the type that `kind` rounds to.
@@ -167,10 +190,18 @@ struct Numbers {
   std::vector<char> bytes;
   std::vector<double> values;
 
-  Numbers(Kind kind, int64_t count, std::mt19937 &generator) {
+  Numbers(Kind kind, int64_t count, std::mt19937 &generator, Packing packing = Packing::None) {
     std::uniform_real_distribution<double> real(-1, 1);
     std::uniform_int_distribution<int> small(0, 255);
     for (int64_t i = 0; i < count; ++i) {
+      if (packing != Packing::None) {
+        auto byte = static_cast<int8_t>(small(generator));
+        bytes.push_back(static_cast<char>(byte));
+        values.push_back(packing == Packing::Byte        ? byte
+                         : packing == Packing::LowNibble ? static_cast<int8_t>(byte << 4) >> 4
+                                                         : byte >> 4);
+        continue;
+      }
       if (isInteger(kind)) {
         int byte = small(generator);
         bytes.push_back(static_cast<char>(byte));
@@ -226,7 +257,7 @@ protected:
     SCOPED_TRACE(nameOf(c));
     std::mt19937 generator(static_cast<unsigned>(c.m * 31 + c.n * 7 + c.k));
     int64_t batch = std::max<int64_t>(c.batch, 1);
-    Numbers lhs(c.kind, batch * c.m * c.k, generator), rhs(c.kind, batch * c.k * c.n, generator);
+    Numbers lhs(c.kind, batch * c.m * c.k, generator, c.lhsPacking), rhs(c.kind, batch * c.k * c.n, generator, c.rhsPacking);
     int64_t results = c.isSummed ? 1 : batch;
     std::vector<int32_t> start(results * c.m * c.n), got(start.size());
     std::vector<double> before(start.size());
@@ -347,6 +378,18 @@ INSTANTIATE_TEST_SUITE_P(Products, GpuProductTest,
 INSTANTIATE_TEST_SUITE_P(Products, GpuProductAssemblyTest,
                          testing::ValuesIn(inAllLayouts({kWhole, kUnaligned, kSums})), printName);
 
+std::vector<Case> packedCases() {
+  std::vector<Case> cases;
+  for (Kind kind : {Kind::F32, Kind::Tf32})
+    for (Packing packing : {Packing::Byte, Packing::LowNibble, Packing::HighNibble})
+      for (Case c : {Case{Kind::F32, 4096, 768, 768}, kUnaligned}) {
+        c.kind = kind, c.rhsPacking = packing, c.rhsTransposed = packing != Packing::LowNibble;
+        cases.push_back(c);
+      }
+  return cases;
+}
+INSTANTIATE_TEST_SUITE_P(Packed, GpuProductAssemblyTest, testing::ValuesIn(packedCases()), printName);
+
 /// The kernels of many blocks have larger tiles.
 TEST_F(GpuProductTest, LargeTilesAgreeWithDouble) {
   Case large{Kind::Bf16, 72, 136, 16};
@@ -381,6 +424,34 @@ TEST_F(GpuProductTest, AnySizesAgreeWithDouble) {
   std::mt19937 generator(11);
   for (int round = 0; round < 40; ++round)
     expectProduct(anyCase(static_cast<Kind>(generator() % 6), round, 13, generator));
+}
+
+/// Quantized weights.
+TEST_F(GpuProductTest, PackedFactorsAgreeWithDouble) {
+  std::mt19937 generator(23);
+  for (int round = 0; round < 24; ++round) {
+    Case c = anyCase(round & 1 ? Kind::Tf32 : Kind::F32, round / 2, 9, generator);
+    auto packing = static_cast<Packing>(1 + round % 3);
+    (round & 4 ? c.lhsPacking : c.rhsPacking) = packing;
+    if (round % 8 == 7)
+      c.lhsPacking = c.rhsPacking = packing;
+    c.ending = round % 5 == 0 ? Ending::Kept : Ending::None;
+    expectProduct(c);
+  }
+}
+
+TEST_F(GpuProductTest, PackedFactorsAreReadAsBytes) {
+  for (const char *chip : {"sm_80", "sm_90a"})
+    for (Kind kind : {Kind::F32, Kind::Tf32}) {
+      Case c{kind, 256, 512, 128, false, true};
+      c.rhsPacking = Packing::Byte;
+      std::unique_ptr<GpuProgram> program = compile(c, chip);
+      EXPECT_EQ(program->cost()->launches, 1);
+      EXPECT_EQ(program->cost()->movedBytes, 4 * 256 * 128 + 512 * 128 + 4 * 256 * 512);
+      EXPECT_THAT(program->ptx(), testing::AllOf(HasSubstr("_t4i8_"), Not(HasSubstr("wgmma"))));
+      if (kind == Kind::Tf32)
+        EXPECT_THAT(program->ptx(), HasSubstr("mma.sync"));
+    }
 }
 
 /// What follows a product elementwise runs in its kernel, with the same numbers.

@@ -163,7 +163,7 @@ struct OutlineProducts : impl::OutlineProductsBase<OutlineProducts> {
       SmallVector<linalg::GenericOp> ops;
       func.walk([&](linalg::GenericOp op) { ops.push_back(op); });
       for (linalg::GenericOp op : ops) {
-        std::optional<Product> product = Product::match(op, /*allowPacked=*/true);
+        std::optional<Product> product = Product::match(op);
         if (product && failed(outliner.outline(op, *product)))
           return signalPassFailure();
       }

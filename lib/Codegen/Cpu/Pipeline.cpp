@@ -12,7 +12,7 @@ using namespace mlir;
 
 void hjx::buildToKernelPipeline(OpPassManager &pm, const KernelPipelineOptions &options) {
   bool isPlain = options.scalarLoops;
-  buildToBufferPipeline(pm, {.fuse = options.fuse && !isPlain, .splitReductions = !isPlain, .unpackInProducts = !isPlain});
+  buildToBufferPipeline(pm, {.fuse = options.fuse && !isPlain, .splitReductions = !isPlain});
   if (isPlain) {
     pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
     pm.addPass(createPlanMemory());

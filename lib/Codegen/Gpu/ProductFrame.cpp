@@ -55,6 +55,32 @@ ProductFrame::ProductFrame(gpu::GPUFuncOp kernel, const ProductKernelConfig &con
   rhs.tileSide = tile.n, rhs.lanes = config.rhsLanes;
   lhs.alongSum = config.lhsAlongSum, lhs.raggedSide = config.raggedM;
   rhs.alongSum = config.rhsAlongSum, rhs.raggedSide = config.raggedN;
+  lhs.packing = config.lhsPacking, rhs.packing = config.rhsPacking;
+}
+
+Value ProductFrame::loadLanes(const ProductFactor &factor, Value at) {
+  auto type = cast<MemRefType>(factor.buffer.getType()).getElementType();
+  if (factor.lanes == 1)
+    return memref::LoadOp::create(b, factor.buffer, at);
+  int64_t bytes = factor.lanes * type.getIntOrFloatBitWidth() / 8;
+  return vector::LoadOp::create(b, vectorOf(type, factor.lanes), factor.buffer, at, /*nontemporal=*/false,
+                                llvm::MaybeAlign(bytes));
+}
+
+Value ProductFrame::unpack(const ProductFactor &factor, Value loaded) {
+  if (factor.packing == Packing::None)
+    return loaded;
+  Type type = loaded.getType(), to = config.operandType;
+  TypedAttr four = b.getI8IntegerAttr(4);
+  if (auto vector = dyn_cast<VectorType>(type)) {
+    four = DenseElementsAttr::get(vector, four);
+    to = vector.clone(to);
+  }
+  if (factor.packing == Packing::LowNibble)
+    loaded = arith::ShLIOp::create(b, loaded, arith::ConstantOp::create(b, four));
+  if (factor.packing != Packing::Byte)
+    loaded = arith::ShRSIOp::create(b, loaded, arith::ConstantOp::create(b, four));
+  return arith::SIToFPOp::create(b, to, loaded);
 }
 
 Value ProductFrame::takeDigit(Value &number, Value radix) {

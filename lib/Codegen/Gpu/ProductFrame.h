@@ -17,6 +17,7 @@ struct ProductFactor {
   mlir::Value firstSide; ///< Its first side.
   int64_t tileSide, lanes;
   bool alongSum, raggedSide;
+  Packing packing;
 };
 
 class ProductFrame {
@@ -59,6 +60,10 @@ protected:
   int64_t numChunks(const ProductFactor &factor) const {
     return factor.tileSide * tile.k / factor.lanes / k.blockSize;
   }
+  /// This element of `factor`, or these neighbours, as they lie in memory.
+  Value loadLanes(const ProductFactor &factor, Value at);
+  /// As operands of the product.
+  Value unpack(const ProductFactor &factor, Value loaded);
   /// How many tiles lie along k.
   Value numSteps() { return quotient(add(sum, index(tile.k - 1)), tile.k); }
 

@@ -99,9 +99,6 @@ std::pair<Value, Value> ProductEmitter::place(const ProductFactor &factor, int64
 SmallVector<Value> ProductEmitter::load(const ProductFactor &factor, Value step, Value isStep) {
   Values loaded;
   Value firstSum = mul(step, index(tile.k));
-  Type type = config.operandType;
-  if (factor.lanes > 1)
-    type = vectorOf(type, factor.lanes);
   for (int64_t chunk = 0; chunk < numChunks(factor); ++chunk) {
     auto [side, position] = place(factor, chunk);
     position = add(firstSum, position);
@@ -115,16 +112,9 @@ SmallVector<Value> ProductEmitter::load(const ProductFactor &factor, Value step,
                    add(mul(side, factor.sideStride), mul(position, factor.sumStride)));
     if (isRead)
       at = arith::SelectOp::create(b, isRead, at, index(0));
-    Value value;
-    if (factor.lanes > 1) {
-      int64_t bytes = factor.lanes * operandBytes();
-      value = vector::LoadOp::create(b, cast<VectorType>(type), factor.buffer, at,
-                                     /*nontemporal=*/false, llvm::MaybeAlign(bytes));
-    } else {
-      value = memref::LoadOp::create(b, factor.buffer, at);
-    }
+    Value value = loadLanes(factor, at);
     if (isInside)
-      value = arith::SelectOp::create(b, isInside, value, zero(type));
+      value = arith::SelectOp::create(b, isInside, value, zero(value.getType()));
     loaded.push_back(value);
   }
   return loaded;
@@ -149,7 +139,7 @@ void ProductEmitter::store(const SharedFactor &to, ArrayRef<Value> loaded, Value
   for (size_t chunk = 0; chunk < loaded.size(); ++chunk) {
     auto [side, position] = place(factor, chunk);
     Value at = add(first, add(mul(position, index(to.pitch())), side));
-    Value value = extend(loaded[chunk]);
+    Value value = extend(unpack(factor, loaded[chunk]));
     if (factor.lanes == 1) {
       memref::StoreOp::create(b, value, to.shared, at);
     } else if (!factor.alongSum) {
@@ -233,15 +223,17 @@ gpu::GPUFuncOp hjx::emitProductKernel(KernelModule &device, Location loc,
   Builder b(context);
   auto layout = StridedLayoutAttr::get(context, ShapedType::kDynamic, {1});
   auto matrix = [&](Type type) { return MemRefType::get({ShapedType::kDynamic}, type, layout); };
-  Type factor = matrix(config.operandType);
+  auto factorOf = [&](Packing packing) -> Type {
+    return matrix(packing == Packing::None ? config.operandType : b.getI8Type());
+  };
+  SmallVector<Type> types = {factorOf(config.lhsPacking), factorOf(config.rhsPacking)};
   bool byMaps = config.tile.unit == ProductUnit::WarpGroup;
   if (byMaps) {
     SmallVector<int64_t> sizes(config.mapRank(), ShapedType::kDynamic), strides(sizes);
     strides.back() = 1;
-    factor = MemRefType::get(sizes, config.operandType,
-                             StridedLayoutAttr::get(context, ShapedType::kDynamic, strides));
+    types.assign(2, MemRefType::get(sizes, config.operandType,
+                                    StridedLayoutAttr::get(context, ShapedType::kDynamic, strides)));
   }
-  SmallVector<Type> types = {factor, factor};
   for (const ProductElements &elements : config.elements)
     types.push_back(matrix(elements.type));
   unsigned numBuffers = types.size();

@@ -63,6 +63,8 @@ struct ProductElements {
 struct ProductKernelConfig {
   mlir::Type operandType, accumulatorType;
   bool unsignedOperands = false; ///< Integers extend with zeros.
+  /// What factors lie in memory as; they are floats from shared memory on.
+  Packing lhsPacking = Packing::None, rhsPacking = Packing::None;
   ProductTile tile;
   /// Whether neighbouring elements along k are neighbours in memory; else those along m or n are,
   /// or are the closest.

@@ -52,8 +52,11 @@ std::string ProductKernelConfig::name() const {
   os << "matmul_" << (unsignedOperands ? "u" : "") << typeName(operandType);
   if (accumulatorType != operandType)
     os << "_" << typeName(accumulatorType);
-  os << "_" << tile.m << "x" << tile.n << "x" << tile.k << (lhsAlongSum ? "_n" : "_t") << lhsLanes
-     << (rhsAlongSum ? "_t" : "_n") << rhsLanes << "_" << resultLanes;
+  auto stored = [](Packing packing) {
+    return packing == Packing::None ? "" : packing == Packing::Byte ? "i8" : packing == Packing::LowNibble ? "low4" : "high4";
+  };
+  os << "_" << tile.m << "x" << tile.n << "x" << tile.k << (lhsAlongSum ? "_n" : "_t") << lhsLanes << stored(lhsPacking)
+     << (rhsAlongSum ? "_t" : "_n") << rhsLanes << stored(rhsPacking) << "_" << resultLanes;
   if (raggedM || raggedN || raggedK)
     os << "_ragged" << (raggedM ? "m" : "") << (raggedN ? "n" : "") << (raggedK ? "k" : "");
   if (numBatchLoops)
@@ -151,6 +154,8 @@ ProductLaunch ProductLaunch::choose(const Product &product, const ProductEpilogu
   config.operandType = product.types.operandType;
   config.accumulatorType = product.types.accumulatorType;
   config.unsignedOperands = product.types.unsignedOperands;
+  config.lhsPacking = product.types.lhsPacking;
+  config.rhsPacking = product.types.rhsPacking;
   config.epilogue = *epilogue.body;
   config.isAlone = isAlone;
 
@@ -174,18 +179,19 @@ ProductLaunch ProductLaunch::choose(const Product &product, const ProductEpilogu
     rhsOthers.push_back(loop.rhsStride);
   }
   int64_t bytes = config.operandType.getIntOrFloatBitWidth() / 8;
+  auto storedBytes = [&](Packing packing) { return packing == Packing::None ? bytes : 1; };
   auto chooseWidths = [&](int64_t mostLhs, int64_t mostRhs) {
     Width lhs = chooseWidth({product.lhs.col, product.lhs.row}, {sizes.k, sizes.m}, lhsOthers,
-                            bytes, alignments[0], std::min(16 / bytes, mostLhs));
+                            storedBytes(config.lhsPacking), alignments[0], std::min(16 / bytes, mostLhs));
     Width rhs = chooseWidth({product.rhs.row, product.rhs.col}, {sizes.k, sizes.n}, rhsOthers,
-                            bytes, alignments[1], std::min(16 / bytes, mostRhs));
+                            storedBytes(config.rhsPacking), alignments[1], std::min(16 / bytes, mostRhs));
     config.lhsAlongSum = lhs.alongFirst;
     config.rhsAlongSum = rhs.alongFirst;
     config.lhsLanes = lhs.lanes;
     config.rhsLanes = rhs.lanes;
   };
   auto chooseMaps = [&] {
-    if (!hasWarpGroups || sizes.m < 1 || sizes.n < 1 || sizes.k < 1)
+    if (!hasWarpGroups || product.types.isPacked() || sizes.m < 1 || sizes.n < 1 || sizes.k < 1)
       return false;
     SmallVector<Axis> outer[2];
     for (const BatchLoop &loop : batches) {
@@ -215,14 +221,15 @@ ProductLaunch ProductLaunch::choose(const Product &product, const ProductEpilogu
   if (!byMaps)
     chooseWidths(16, 16);
   // Copies into shared memory take a multiple of 4 bytes. What has less goes through registers, of
-  // which single bytes would need too many.
-  bool areCopied = config.lhsLanes * bytes >= 4 && config.rhsLanes * bytes >= 4;
+  // which single bytes would need too many. What is packed goes there, too, several to a register.
+  auto hasFewLoads = [&](int64_t lanes, Packing packing) { return packing == Packing::None ? lanes * bytes >= 4 : lanes > 1; };
+  bool hasFew = hasFewLoads(config.lhsLanes, config.lhsPacking) && hasFewLoads(config.rhsLanes, config.rhsPacking);
   if (byMaps) {
     config.tile = chooseTile(kWarpgroupTiles, sizes, numBatches, [](const ProductTile &) { return true; });
     config.tile.k /= bytes;
-  } else if (hasTensorProduct(config, precision) && (areCopied || bytes > 1)) {
+  } else if (hasTensorProduct(config, precision) && (hasFew || bytes > 1)) {
     config.tile = chooseTile(kTensorTiles, sizes, numBatches,
-                             [&](const ProductTile &) { return areCopied; });
+                             [&](const ProductTile &) { return hasFew; });
     config.tile.k /= bytes;
   } else {
     bool isWide = config.accumulatorType.getIntOrFloatBitWidth() > 32; // Two registers each.

@@ -50,7 +50,7 @@ private:
   /// Along the side and along k: this thread's `chunk`-th vector of tile `step`.
   std::pair<Value, Value> place(const Ring &ring, int64_t chunk, Value step);
   bool copiesAsynchronously(const ProductFactor &factor) const {
-    return factor.lanes * operandBytes() >= 4;
+    return factor.packing == Packing::None && factor.lanes * operandBytes() >= 4;
   }
   void beginTiles(Ring &ring);
   Value isInside(const Ring &ring, int64_t chunk, Value step);
@@ -166,6 +166,8 @@ void TensorProductEmitter::place(Ring &ring, Value warpSide) {
 /// Where this thread's vectors are in global memory, once the outer sums are known.
 void TensorProductEmitter::beginTiles(Ring &ring) {
   const ProductFactor &factor = ring.factor;
+  if (!copiesAsynchronously(factor))
+    return;
   int64_t bytes = operandBytes();
   auto [side, position] = place(ring, 0, index(0));
   Value at = add(factor.first,
@@ -208,19 +210,18 @@ void TensorProductEmitter::copy(const Ring &ring, Value step, Value stage) {
   }
 }
 
-/// The vectors of tile `step` that are too small for copies.
+/// The vectors of tile `step` that are too small for copies, or packed.
 SmallVector<Value> TensorProductEmitter::load(const Ring &ring, Value step) {
   const ProductFactor &factor = ring.factor;
   Values loaded;
-  Type type = config.operandType;
   for (int64_t chunk = 0; chunk < numChunks(factor); ++chunk) {
     auto [side, position] = place(ring, chunk, step);
     Value inside = isInside(ring, chunk, step);
     Value at = add(add(factor.first, mul(side, factor.sideStride)),
                    mul(position, factor.sumStride));
     at = arith::SelectOp::create(b, inside, at, index(0));
-    Value value = memref::LoadOp::create(b, factor.buffer, at);
-    loaded.push_back(arith::SelectOp::create(b, inside, value, zero(type)));
+    Value value = loadLanes(factor, at);
+    loaded.push_back(arith::SelectOp::create(b, inside, value, zero(value.getType())));
   }
   return loaded;
 }
@@ -229,7 +230,7 @@ void TensorProductEmitter::store(const Ring &ring, ArrayRef<Value> loaded, Value
   Value to = offset(stageOf(ring, stage), ring.copyTo);
   for (auto [chunk, value] : llvm::enumerate(loaded))
     LLVM::StoreOp::create(
-        b, value, offset(to, static_cast<int64_t>(chunk) * ring.slowStep * ring.pitch));
+        b, unpack(ring.factor, value), offset(to, static_cast<int64_t>(chunk) * ring.slowStep * ring.pitch));
 }
 
 //===----------------------------------------------------------------------===//

@@ -11,9 +11,8 @@
 //      all that a matrix product's result is for, and the target's kernels of products run it. An
 //      op that is not cheap gets one copy more if its rows are longer than what kernels can keep.
 //   3. Never repeat an expensive op because the consumer broadcasts its result.
-//   4. A matrix product takes in transpositions, which are strides to it, and, if the target's
-//      kernels do that, whole numbers in bytes becoming floats (Packing): quantized weights are
-//      never written down as floats.
+//   4. A matrix product takes in transpositions, which are strides to it, and whole numbers in
+//      bytes becoming floats (Packing): quantized weights are never written down as floats.
 //
 // What stays apart although it walks over the same rows is joined later, on
 // buffers (FuseRows.cpp).
@@ -77,7 +76,7 @@ int64_t numIterations(linalg::GenericOp op) {
 }
 
 struct Fusion {
-  bool unpackInProducts, endProducts;
+  bool endProducts;
   int64_t keptRowBytes;
 
   bool fits(linalg::GenericOp producer, linalg::GenericOp consumer, OpOperand *operand) const;
@@ -92,7 +91,7 @@ bool Fusion::fits(linalg::GenericOp producer, linalg::GenericOp consumer, OpOper
   if (producer.getNumReductionLoops() > 0 || !producer.hasPureTensorSemantics())
     return false;
   if (isMatrixProduct(consumer))
-    return isTransposition(producer) || (unpackInProducts && isUnpacking(producer));
+    return isTransposition(producer) || isUnpacking(producer);
   if (!consumer.getMatchingIndexingMap(operand).isProjectedPermutation())
     return false;
   if (producer->getNumOperands() + consumer->getNumOperands() > kMaxOperands ||
@@ -184,7 +183,7 @@ struct FuseElementwise : impl::FuseElementwiseBase<FuseElementwise> {
   using FuseElementwiseBase::FuseElementwiseBase;
 
   void runOnOperation() override {
-    Fusion fusion{unpackInProducts, endProducts, keptRowBytes};
+    Fusion fusion{endProducts, keptRowBytes};
     fusion.repeatProducers(getOperation());
     RewritePatternSet patterns(&getContext());
     linalg::populateElementwiseOpsFusionPatterns(patterns, [&](OpOperand *operand) { return fusion.shouldFuse(operand); });

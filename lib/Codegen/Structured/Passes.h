@@ -26,8 +26,6 @@ struct BufferPipelineOptions {
   bool fuse = true;
   /// Cut large reductions to few results in two steps, for threads that share nothing.
   bool splitReductions = false;
-  /// Kernels of matrix products read packed factors (Packing, ProductTypes.h).
-  bool unpackInProducts = false;
 };
 
 /// Appends the passes from the tensor stage to structured ops on buffers, which every target begins

@@ -26,9 +26,7 @@ def FuseElementwise : Pass<"hjx-fuse-elementwise", "mlir::func::FuncOp"> {
     consumer, everything else is computed once. Expensive ones too where two consumers walk over rows
     that are too long to be kept between them.
   }];
-  let options = [Option<"unpackInProducts", "unpack-in-products", "bool", "false",
-                        "matrix products read bytes of whole numbers as floats">,
-                 Option<"endProducts", "end-products", "bool", "false",
+  let options = [Option<"endProducts", "end-products", "bool", "false",
                         "the kernels of matrix products run the elementwise ops behind them">,
                  Option<"keptRowBytes", "kept-row-bytes", "int64_t", "0",
                         "what kernels can keep of a row between the ops of a group; 0: all of it">];

@@ -19,7 +19,7 @@ using namespace mlir;
 void hjx::buildToBufferPipeline(OpPassManager &pm, const BufferPipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createGeneralizeTensorOps());
   if (options.fuse)
-    pm.addNestedPass<func::FuncOp>(createFuseElementwise({.unpackInProducts = options.unpackInProducts}));
+    pm.addNestedPass<func::FuncOp>(createFuseElementwise());
   if (options.splitReductions) {
     pm.addNestedPass<func::FuncOp>(createSplitReductions());
     pm.addNestedPass<func::FuncOp>(createGeneralizeTensorOps()); // The fills of the last one.

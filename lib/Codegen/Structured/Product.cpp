@@ -103,7 +103,7 @@ int takeLargest(SmallVectorImpl<unsigned> &loops, const LoopNest &nest) {
 /// Below this a kernel's packing costs more than it saves.
 static constexpr int64_t kMinRowsOrColumns = 4, kMinMultiplications = 512;
 
-std::optional<Product> Product::match(linalg::GenericOp op, bool allowPacked) {
+std::optional<Product> Product::match(linalg::GenericOp op) {
   std::optional<ProductBody> body = matchBody(op);
   if (!body)
     return std::nullopt;
@@ -142,7 +142,7 @@ std::optional<Product> Product::match(linalg::GenericOp op, bool allowPacked) {
   std::optional<ProductTypes> types = typesFor(
       getElementTypeOrSelf(lhs.operand.getType()), getElementTypeOrSelf(rhs.operand.getType()),
       getElementTypeOrSelf(result.operand.getType()), *body);
-  if (!types || (types->isPacked() && !allowPacked))
+  if (!types)
     return std::nullopt;
 
   Product product;

@@ -42,9 +42,9 @@ struct Product {
   int64_t lhsOffset = 0, rhsOffset = 0, resultOffset = 0; // In elements.
 
   /// Returns how `op`, on buffers, is a product; nullopt if it is not, or is one that loops do as
-  /// well (a matrix and a vector, tiny axes), has packed factors that are not allowed, or operands of
-  /// mixed types.
-  static std::optional<Product> match(mlir::linalg::GenericOp op, bool allowPacked = false);
+  /// well (a matrix and a vector, tiny axes), or has operands of mixed types that are not
+  /// packed.
+  static std::optional<Product> match(mlir::linalg::GenericOp op);
 };
 
 /// Whether `op`, on tensors, is a contraction whose factors are used again along a row or a column of the
