@@ -13,6 +13,8 @@
 //   3. Never repeat an expensive op because the consumer broadcasts its result.
 //   4. A matrix product takes in transpositions, which are strides to it, and whole numbers in
 //      bytes becoming floats (Packing): quantized weights are never written down as floats.
+//   5. Where arithmetic costs less than memory, an op of whatever cost is computed again by the ops that
+//      read its inputs anyway: the backward pass of gelu does not read tanh, but what it is a function of.
 //
 // What stays apart although it walks over the same rows is joined later, on
 // buffers (FuseRows.cpp).
@@ -84,6 +86,8 @@ struct Fusion {
   bool canCopyTo(linalg::GenericOp op, OpOperand &use) const;
   unsigned maxCopies(linalg::GenericOp op) const;
   void repeatProducers(func::FuncOp func) const;
+  bool readsItsInputs(linalg::GenericOp op, OpOperand &use) const;
+  bool repeatAtReadersOfInputs(func::FuncOp func) const;
 };
 
 /// Rules 3 and 4, and limits of size.
@@ -179,17 +183,55 @@ void Fusion::repeatProducers(func::FuncOp func) const {
   }
 }
 
+/// Whether `use` is by an op that reads for itself what `op` reads of full size.
+bool Fusion::readsItsInputs(linalg::GenericOp op, OpOperand &use) const {
+  if (!canCopyTo(op, use))
+    return false;
+  auto consumer = cast<linalg::GenericOp>(use.getOwner());
+  AffineMap where = consumer.getMatchingIndexingMap(&use);
+  return llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    return isBroadcast(op, map) || llvm::any_of(consumer.getDpsInputOperands(), [&](OpOperand *other) {
+             return other->get() == input->get() && consumer.getMatchingIndexingMap(other) == map.compose(where);
+           });
+  });
+}
+
+/// Rule 5. Returns whether there are new producers to fuse.
+bool Fusion::repeatAtReadersOfInputs(func::FuncOp func) const {
+  SmallVector<linalg::GenericOp> ops;
+  func.walk([&](linalg::GenericOp op) { ops.push_back(op); });
+  bool repeats = false;
+  for (linalg::GenericOp op : llvm::reverse(ops)) {
+    if (op.getNumReductionLoops() > 0 || op->getNumResults() != 1 || op->use_empty() || op->hasOneUse() ||
+        op->getResult(0).hasNUsesOrMore(kMaxExpensiveCopies + 1) || op.getNumDpsInputs() == 0 ||
+        !op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isIdentity() ||
+        !llvm::all_of(op->getUses(), [&](OpOperand &use) { return readsItsInputs(op, use); }))
+      continue;
+    for (OpOperand &use : llvm::make_early_inc_range(op->getUses())) {
+      OpBuilder b(use.getOwner());
+      use.set(b.clone(*op)->getResult(0));
+    }
+    op.erase();
+    repeats = true;
+  }
+  return repeats;
+}
+
 struct FuseElementwise : impl::FuseElementwiseBase<FuseElementwise> {
   using FuseElementwiseBase::FuseElementwiseBase;
 
   void runOnOperation() override {
     Fusion fusion{endProducts, keptRowBytes};
     fusion.repeatProducers(getOperation());
-    RewritePatternSet patterns(&getContext());
-    linalg::populateElementwiseOpsFusionPatterns(patterns, [&](OpOperand *operand) { return fusion.shouldFuse(operand); });
-    GreedyRewriteConfig config;
-    config.setUseTopDownTraversal(true);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), config)))
+    auto fuse = [&] {
+      RewritePatternSet patterns(&getContext());
+      linalg::populateElementwiseOpsFusionPatterns(patterns, [&](OpOperand *operand) { return fusion.shouldFuse(operand); });
+      GreedyRewriteConfig config;
+      config.setUseTopDownTraversal(true);
+      return applyPatternsGreedily(getOperation(), std::move(patterns), config);
+    };
+    if (failed(fuse()) || (keptRowBytes > 0 && fusion.repeatAtReadersOfInputs(getOperation()) && failed(fuse())))
       signalPassFailure();
   }
 };

@@ -23,13 +23,13 @@ def FuseElementwise : Pass<"hjx-fuse-elementwise", "mlir::func::FuncOp"> {
   let summary = "Fuse elementwise ops into their consumers";
   let description = [{
     Multi-use rule: cheap ops that read one tensor are computed again at each
-    consumer, everything else is computed once. Expensive ones too where two consumers walk over rows
-    that are too long to be kept between them.
+    consumer, everything else is computed once. Expensive ones too, where memory costs more than arithmetic: if two
+    consumers walk over rows that are too long to be kept between them, or read the op's inputs anyway.
   }];
   let options = [Option<"endProducts", "end-products", "bool", "false",
                         "the kernels of matrix products run the elementwise ops behind them">,
                  Option<"keptRowBytes", "kept-row-bytes", "int64_t", "0",
-                        "what kernels can keep of a row between the ops of a group; 0: all of it">];
+                        "what kernels can keep of a row between the ops of a group; 0: all of it, and arithmetic costs more than memory">];
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
 }
 

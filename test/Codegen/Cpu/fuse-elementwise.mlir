@@ -262,3 +262,38 @@ func.func @is_read(%x: tensor<2x3xf32>, %y: tensor<2x3xf32>, %zeros: tensor<2xf3
   } -> tensor<2xf32>
   return %a, %b, %c, %n : tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2x3xf32>
 }
+
+// -----
+
+#id = affine_map<(i, j) -> (i, j)>
+
+// Both consumers of an expensive op read what it reads: where memory costs more, they do not read its result, too.
+// CHECK-LABEL: func.func @read_anyway
+// CHECK-COUNT-1: math.tanh
+// CHECK-NOT: math.tanh
+// LONG-LABEL: func.func @read_anyway
+// LONG-SAME: %[[X:[^:]*]]: tensor<2x3xf32>, %[[G:[^:]*]]: tensor<2x3xf32>
+// LONG: linalg.generic {{.*}} ins(%[[X]] : tensor<2x3xf32>)
+// LONG: math.tanh
+// LONG: linalg.generic {{.*}} ins(%[[X]], %[[G]] : tensor<2x3xf32>, tensor<2x3xf32>)
+// LONG: math.tanh
+func.func @read_anyway(%x: tensor<2x3xf32>, %g: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>) {
+  %e = tensor.empty() : tensor<2x3xf32>
+  %t = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<2x3xf32>) outs(%e : tensor<2x3xf32>) {
+  ^bb0(%v: f32, %o: f32):
+    %y = math.tanh %v : f32
+    linalg.yield %y : f32
+  } -> tensor<2x3xf32>
+  %a = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%t, %x : tensor<2x3xf32>, tensor<2x3xf32>) outs(%e : tensor<2x3xf32>) {
+  ^bb0(%v: f32, %w: f32, %o: f32):
+    %y = arith.mulf %v, %w : f32
+    linalg.yield %y : f32
+  } -> tensor<2x3xf32>
+  %b = linalg.generic {indexing_maps = [#id, #id, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%t, %g, %x : tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>) outs(%e : tensor<2x3xf32>) {
+  ^bb0(%v: f32, %u: f32, %w: f32, %o: f32):
+    %y = arith.mulf %u, %v : f32
+    %z = arith.addf %y, %w : f32
+    linalg.yield %z : f32
+  } -> tensor<2x3xf32>
+  return %a, %b : tensor<2x3xf32>, tensor<2x3xf32>
+}
