@@ -351,6 +351,10 @@ constexpr Case kBatches{Kind::F32, 70, 66, 34, false, false, 3, true};
 constexpr Case kDeep{Kind::F32, 80, 16, 688}; // Rings go round.
 constexpr Case kAlignedBatches{Kind::F32, 80, 48, 144, false, false, 3, true};
 constexpr Case kSums{Kind::F32, 48, 80, 176, false, false, 3, false, true};
+// Few tiles and a long sum: several blocks take a tile.
+constexpr Case kSplit{Kind::F32, 48, 80, 2096, false, false, 0, true};
+constexpr Case kUnalignedSplit{Kind::F32, 33, 37, 2083};
+constexpr Case kSplitLargeTiles{Kind::F32, 768, 768, 16384};
 
 } // namespace
 
@@ -373,7 +377,7 @@ TEST_P(GpuProductAssemblyTest, HasNoSpills) {
 
 auto printName = [](const auto &info) { return nameOf(info.param); };
 INSTANTIATE_TEST_SUITE_P(Products, GpuProductTest,
-                         testing::ValuesIn(inAllLayouts({kWhole, kVectors, kUnaligned, kBatches, kDeep, kAlignedBatches, kSums})),
+                         testing::ValuesIn(inAllLayouts({kWhole, kVectors, kUnaligned, kBatches, kDeep, kAlignedBatches, kSums, kSplit})),
                          printName);
 INSTANTIATE_TEST_SUITE_P(Products, GpuProductAssemblyTest,
                          testing::ValuesIn(inAllLayouts({kWhole, kUnaligned, kSums})), printName);
@@ -389,6 +393,18 @@ std::vector<Case> packedCases() {
   return cases;
 }
 INSTANTIATE_TEST_SUITE_P(Packed, GpuProductAssemblyTest, testing::ValuesIn(packedCases()), printName);
+
+/// The largest tiles, which keep most registers while sums of blocks are added up, and sizes that no vector divides.
+std::vector<Case> splitCases() {
+  std::vector<Case> cases;
+  for (Kind kind : {Kind::F32, Kind::Tf32, Kind::Bf16, Kind::I8})
+    for (Case c : {kSplitLargeTiles, kUnalignedSplit}) {
+      c.kind = kind, c.rhsTransposed = true;
+      cases.push_back(c);
+    }
+  return cases;
+}
+INSTANTIATE_TEST_SUITE_P(Splits, GpuProductAssemblyTest, testing::ValuesIn(splitCases()), printName);
 
 /// The kernels of many blocks have larger tiles.
 TEST_F(GpuProductTest, LargeTilesAgreeWithDouble) {
@@ -452,6 +468,77 @@ TEST_F(GpuProductTest, PackedFactorsAreReadAsBytes) {
       if (kind == Kind::Tf32)
         EXPECT_THAT(program->ptx(), HasSubstr("mma.sync"));
     }
+}
+
+/// Sums so long that most are split, of all kinds and with what can follow them.
+TEST_F(GpuProductTest, LongSumsAgreeWithDouble) {
+  std::mt19937 generator(17);
+  for (int round = 0; round < 24; ++round) {
+    Case c = anyCase(static_cast<Kind>(round % 6), round, 5, generator);
+    c.k *= 16;
+    c.ending = round % 4 ? Ending::None : Ending::Kept;
+    expectProduct(c);
+  }
+}
+
+TEST_F(GpuProductTest, LongSumsAreSplitInOneLaunch) {
+  for (const char *chip : {"sm_80", "sm_90a"})
+    for (Kind kind : {Kind::F32, Kind::Tf32, Kind::Bf16, Kind::F16, Kind::I8, Kind::U8}) {
+      Case c = kSplit;
+      c.kind = kind, c.rhsTransposed = true, c.accumulate = false, c.ending = Ending::Alone;
+      c.k = 8208;
+      std::string ptx = compile(c, chip)->ptx();
+      EXPECT_EQ(llvm::StringRef(ptx).count(".entry"), 1u) << nameOf(c);
+      EXPECT_THAT(ptx, testing::AllOf(HasSubstr("_split"), HasSubstr("fence.acq_rel.gpu"), HasSubstr("atom.global.inc.u32")));
+      c.k = 32;
+      EXPECT_THAT(compile(c, chip)->ptx(), testing::AllOf(Not(HasSubstr("_split")), Not(HasSubstr("atom."))));
+    }
+}
+
+/// Whichever block of a tile is the last, sums are added in one order; and the next call finds counters at 0.
+TEST_F(GpuProductTest, SplitSumsAreTheSameBitsEveryTime) {
+  RuntimeDevice *device = *openDevice("cuda");
+  for (Kind kind : {Kind::F32, Kind::Bf16}) {
+    Case c = kSplit;
+    c.kind = kind;
+    std::mt19937 generator(19);
+    Numbers lhs(kind, c.m * c.k, generator), rhs(kind, c.k * c.n, generator), start(Kind::F32, c.m * c.n, generator);
+    auto loaded = compile(c, *chipFor(device->info()))->load(*device);
+    ASSERT_TRUE(loaded.ok()) << loaded.status();
+    std::unique_ptr<Executable> executable = makeHostExecutable(*std::move(loaded));
+    std::vector<float> first(c.m * c.n), again(first);
+    for (std::vector<float> *result : {&first, &again, &again, &again}) {
+      absl::Status status = executable->run({lhs.bytes.data(), rhs.bytes.data(), start.bytes.data()}, {result->data()});
+      ASSERT_TRUE(status.ok()) << status;
+      EXPECT_EQ(std::memcmp(result->data(), first.data(), first.size() * sizeof(float)), 0);
+    }
+  }
+}
+
+/// In one launch or in two, products have counters and sums of their own.
+TEST_F(GpuProductTest, SplitProductsOfAProgramDoNotMeet) {
+  constexpr int64_t kSide = 16, kDepth = 2048;
+  std::string text = llvm::formatv(R"mlir(
+    func.func @main(%a: tensor<{0}x{1}xf32>, %b: tensor<{1}x{0}xf32>, %c: tensor<{0}x{1}xf32>) -> (tensor<{0}x{0}xf32>, tensor<{0}x{0}xf32>) {{
+      %zero = arith.constant 0.0 : f32
+      %e = tensor.empty() : tensor<{0}x{0}xf32>
+      %f = linalg.fill ins(%zero : f32) outs(%e : tensor<{0}x{0}xf32>) -> tensor<{0}x{0}xf32>
+      %p = linalg.matmul ins(%a, %b : tensor<{0}x{1}xf32>, tensor<{1}x{0}xf32>) outs(%f : tensor<{0}x{0}xf32>) -> tensor<{0}x{0}xf32>
+      %q = linalg.matmul ins(%c, %b : tensor<{0}x{1}xf32>, tensor<{1}x{0}xf32>) outs(%f : tensor<{0}x{0}xf32>) -> tensor<{0}x{0}xf32>
+      return %p, %q : tensor<{0}x{0}xf32>, tensor<{0}x{0}xf32>
+    })mlir", kSide, kDepth);
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
+  ASSERT_TRUE(module);
+  auto program = GpuProgram::compile(*module, {});
+  ASSERT_TRUE(program.ok()) << program.status();
+  EXPECT_THAT((*program)->ptx(), HasSubstr("_split"));
+  auto loaded = (*program)->load(**openDevice("cuda"));
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  std::vector<float> ones(kSide * kDepth, 1), twos(kSide * kDepth, 2), p(kSide * kSide), q(p);
+  absl::Status status = makeHostExecutable(*std::move(loaded))->run({ones.data(), ones.data(), twos.data()}, {p.data(), q.data()});
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_THAT(p, testing::Each(kDepth));
+  EXPECT_THAT(q, testing::Each(2 * kDepth));
 }
 
 /// What follows a product elementwise runs in its kernel, with the same numbers.

@@ -165,8 +165,7 @@ LogicalResult KernelGenerator::generateProduct(ArrayRef<GenericOp> ops, unsigned
   add(op->getOperand(1 - product.lhsOperand), product.rhsOffset);
   for (const EpilogueBuffer &buffer : epilogue->buffers)
     add(buffer.buffer, buffer.offset);
-  ProductLaunch launch = ProductLaunch::choose(product, *epilogue, alignments, isAlone, precision,
-                                               device.hasWarpGroups());
+  ProductLaunch launch = ProductLaunch::choose(product, *epilogue, alignments, isAlone, precision, device);
   kernel = device.share(launch.config.key(),
                         [&] { return emitProductKernel(device, function.getLoc(), launch.config); });
   for (func::CallOp call : calls) {
@@ -181,6 +180,11 @@ LogicalResult KernelGenerator::generateProduct(ArrayRef<GenericOp> ops, unsigned
     }
     for (int64_t argument : launch.arguments)
       arguments.push_back(arith::ConstantIndexOp::create(b, argument));
+    if (launch.config.isSplit) {
+      arguments.push_back(arith::ConstantIndexOp::create(b, device.addCounters(launch.numCounters)));
+      Value partials = memref::AllocOp::create(b, MemRefType::get({launch.numPartialSums}, launch.config.accumulatorType));
+      arguments.push_back(memref::CastOp::create(b, kernel.getArgumentTypes().back(), partials));
+    }
     KernelModule::launch(b, {kernel, launch.numBlocks, launch.config.tile.blockSize()}, arguments);
   }
   return success();

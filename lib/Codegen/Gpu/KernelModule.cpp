@@ -63,6 +63,24 @@ gpu::GPUFuncOp KernelModule::takeKernel(func::FuncOp function, ArrayRef<BufferFa
   return kernel;
 }
 
+int64_t KernelModule::addCounters(int64_t count) {
+  OpBuilder b(device.getContext());
+  auto global = device.lookupSymbol<LLVM::GlobalOp>(kCounters);
+  int64_t first = global ? static_cast<int64_t>(cast<LLVM::LLVMArrayType>(global.getGlobalType()).getNumElements()) : 0;
+  auto type = LLVM::LLVMArrayType::get(b.getI32Type(), first + count);
+  Attribute zeros = DenseElementsAttr::get(RankedTensorType::get({first + count}, b.getI32Type()), b.getI32IntegerAttr(0));
+  if (global) {
+    global.setGlobalType(type);
+    global.setValueAttr(zeros);
+    return first;
+  }
+  b.setInsertionPointToStart(device.getBody());
+  constexpr auto kGlobal = static_cast<unsigned>(NVVM::NVVMMemorySpace::Global);
+  LLVM::GlobalOp::create(b, device.getLoc(), type, /*isConstant=*/false, LLVM::Linkage::Internal, kCounters, zeros,
+                         /*alignment=*/0, kGlobal);
+  return first;
+}
+
 void KernelModule::launch(ImplicitLocOpBuilder &b, const Launch &launch, ValueRange arguments) {
   Value one = arith::ConstantIndexOp::create(b, 1);
   auto extent = [&](int64_t size) {

@@ -24,6 +24,7 @@ public:
 
   /// Whether the chip has TMA and wgmma: the instructions of sm_90 that no other has.
   bool hasWarpGroups() const { return chip == "sm_90a"; }
+  llvm::StringRef chipName() const { return chip; }
 
   /// A kernel with the body of `function`, which is left without one; the facts become attributes
   /// of its arguments.
@@ -41,6 +42,11 @@ public:
   mlir::gpu::GPUFuncOp lookup(llvm::StringRef name) {
     return symbols.lookup<mlir::gpu::GPUFuncOp>(name);
   }
+
+  /// An array of the module for split products (ProductKernel.h): i32, 0 whenever no kernel runs.
+  static constexpr llvm::StringLiteral kCounters = "hjx_split_counters";
+  /// The first of `count` more of its elements.
+  int64_t addCounters(int64_t count);
 
   static void launch(mlir::ImplicitLocOpBuilder &b, const Launch &launch,
                      mlir::ValueRange arguments);

@@ -4,6 +4,7 @@
 #include "lib/Codegen/Gpu/ProductFrame.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
 using namespace hjx;
@@ -22,6 +23,14 @@ ProductFrame::ProductFrame(gpu::GPUFuncOp kernel, const ProductKernelConfig &con
          stride(7, rhsUnit && config.rhsAlongSum), n};
 
   Value number = k.block();
+  if (config.isSplit) {
+    split = number;
+    tileNumber = number = takeDigit(split, splitArgument(0));
+    Value most = splitArgument(2);
+    firstSum = mul(split, most);
+    Value left = arith::SubIOp::create(b, sum, firstSum);
+    sum = arith::SelectOp::create(b, lessThan(left, most), left, most);
+  }
   Value tileM = takeDigit(number, tilesM), tileN = takeDigit(number, tilesN);
   firstRow = mul(tileM, index(tile.m));
   firstCol = mul(tileN, index(tile.n));
@@ -29,6 +38,9 @@ ProductFrame::ProductFrame(gpu::GPUFuncOp kernel, const ProductKernelConfig &con
   rhs.firstSide = firstCol;
   lhs.first = mul(firstRow, lhs.sideStride);
   rhs.first = mul(firstCol, rhs.sideStride);
+  if (config.isSplit)
+    for (ProductFactor *factor : {&lhs, &rhs})
+      factor->first = add(factor->first, mul(firstSum, factor->sumStride));
   for (unsigned loop = 0; loop < config.numBatchLoops; ++loop) {
     Value digit = loop + 1 == config.numBatchLoops ? number : takeDigit(number, batchArgument(loop, 0));
     batchDigits.push_back(digit);
@@ -120,6 +132,91 @@ Value ProductFrame::addressOf(Value buffer, unsigned space) {
     address = LLVM::AddrSpaceCastOp::create(
         b, LLVM::LLVMPointerType::get(b.getContext(), kGlobal), address);
   return address;
+}
+
+void ProductFrame::joinSummers() {
+  if (tile.numSummers() == k.blockSize)
+    return k.barrier();
+  auto constant = [&](int64_t value) { return LLVM::ConstantOp::create(b, b.getI32Type(), value); };
+  NVVM::BarrierOp::create(b, Type(), constant(1), constant(tile.numSummers()), NVVM::BarrierReductionAttr(), Value());
+}
+
+/// Each block writes its sums, vector by vector, so that neighbouring threads have neighbouring ones, and then counts
+/// itself: the fences put the sums before the number. Whoever finds that all others are there adds up, in the order of
+/// k. The counter goes back to 0 by itself.
+void ProductFrame::whenSummed(ArrayRef<Value> sums, llvm::function_ref<void(ArrayRef<Value>)> body) {
+  if (!config.isSplit)
+    return body(sums);
+  constexpr int64_t kLanes = 4;
+  VectorType type = vectorOf(config.accumulatorType, kLanes);
+  bool areScalars = sums.front().getType() != type;
+  Values vectors(sums);
+  if (areScalars) {
+    vectors.clear();
+    for (size_t first = 0; first < sums.size(); first += kLanes)
+      vectors.push_back(vector::FromElementsOp::create(b, type, sums.slice(first, kLanes)));
+  }
+  Value splits = splitArgument(1), buffer = splitArgument(4), thread = k.blockTeam().thread;
+  llvm::MaybeAlign alignment(16);
+  Value first = add(mul(mul(tileNumber, splits), index(tile.m * tile.n)), mul(thread, index(kLanes)));
+  auto firstOf = [&](Value split) { return add(first, mul(split, index(tile.m * tile.n))); };
+  auto place = [&](Value first, size_t number) {
+    return add(first, index(static_cast<int64_t>(number) * kLanes * tile.numSummers()));
+  };
+  Value own = firstOf(split);
+  for (auto [number, vector] : llvm::enumerate(vectors))
+    vector::StoreOp::create(b, vector, buffer, place(own, number), /*nontemporal=*/false, alignment);
+  // Each loop over the blocks takes a few vectors: loads of all at once would need as many registers as there are sums.
+  constexpr size_t kLoads = 8;
+  auto addParts = [&](size_t from, size_t count) -> Values {
+    auto loop = scf::ForOp::create(b, index(0), splits, index(1), Values(count, zero(type)));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Value here = firstOf(loop.getInductionVar());
+    Values totals;
+    for (auto [number, total] : llvm::enumerate(loop.getRegionIterArgs())) {
+      Value part = vector::LoadOp::create(b, type, buffer, place(here, from + number), /*nontemporal=*/false, alignment);
+      totals.push_back(isa<FloatType>(config.accumulatorType) ? arith::AddFOp::create(b, total, part).getResult()
+                                                              : arith::AddIOp::create(b, total, part).getResult());
+    }
+    scf::YieldOp::create(b, totals);
+    return Values(loop.getResults());
+  };
+  auto lanesOf = [&](ArrayRef<Value> vectors) {
+    Values lanes;
+    for (Value vector : vectors)
+      for (int64_t lane = 0; lane < kLanes; ++lane)
+        lanes.push_back(vector::ExtractOp::create(b, vector, ArrayRef<int64_t>{lane}));
+    return lanes;
+  };
+
+  constexpr llvm::StringLiteral kDevice = "device";
+  auto fence = [&] { LLVM::FenceOp::create(b, LLVM::AtomicOrdering::acq_rel, kDevice); };
+  auto constant = [&](int64_t value) { return LLVM::ConstantOp::create(b, b.getI32Type(), value); };
+  Value lastNumber = arith::SubIOp::create(b, arith::IndexCastOp::create(b, b.getI32Type(), splits), constant(1));
+  Value shared = k.sharedMemory(b.getI32Type(), 1);
+  fence();
+  joinSummers();
+  Value isFirstThread = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, thread, index(0));
+  k.when(isFirstThread, [&] {
+    auto pointer = LLVM::LLVMPointerType::get(b.getContext(), kGlobal);
+    Value counters = LLVM::AddressOfOp::create(b, pointer, KernelModule::kCounters);
+    Value counter = LLVM::GEPOp::create(b, pointer, b.getI32Type(), counters, ValueRange{toI64(add(splitArgument(3), tileNumber))});
+    Value number = LLVM::AtomicRMWOp::create(b, LLVM::AtomicBinOp::uinc_wrap, counter, lastNumber,
+                                             LLVM::AtomicOrdering::monotonic, kDevice);
+    memref::StoreOp::create(b, number, shared, index(0));
+  });
+  joinSummers();
+  Value number = memref::LoadOp::create(b, shared, index(0));
+  k.when(arith::CmpIOp::create(b, arith::CmpIPredicate::eq, number, lastNumber), [&] {
+    fence();
+    Values totals;
+    for (size_t from = 0; from < vectors.size(); from += kLoads)
+      llvm::append_range(totals, addParts(from, std::min(kLoads, vectors.size() - from)));
+    if (areScalars)
+      totals = lanesOf(totals);
+    body(totals);
+  });
 }
 
 /// Of an mma's 16x8 sums a lane has two neighbours in row lane / 4, and two 8 rows further on.

@@ -74,6 +74,9 @@ protected:
   /// Where the first element of `buffer` is, in the address space of that number.
   Value addressOf(Value buffer, unsigned space);
 
+  /// Runs `body` with the sums of the block's tile, as they came. Of a split product they are those of all its
+  /// blocks, and only the last of these runs it. Not called by threads that have no sums.
+  void whenSummed(llvm::ArrayRef<Value> sums, llvm::function_ref<void(llvm::ArrayRef<Value>)> body);
   /// Ends neighbouring sums of a row: the epilogue runs, and its results are written. Row and column are
   /// those of the block's tile.
   void finish(llvm::ArrayRef<Value> sums, Value row, Value column);
@@ -90,10 +93,16 @@ protected:
   Value m, n, sum;
   Value firstRow, firstCol; ///< Of the block's tile of C.
   Values batchDigits;       ///< Which one of the batch it is, along each axis.
+  Value firstSum;           ///< Where its part of k begins; null if that is at 0. `sum` is how much it is.
 
 private:
   /// The arguments after the buffers.
   Value size(unsigned index) { return argument(2 + config.elements.size() + index); }
+  /// What a split product has: its tiles; blocks for each; elements of k for each of these; the first of its
+  /// counters; a buffer for sums.
+  Value splitArgument(unsigned index) { return argument(kernel.getNumArguments() - 5 + index); }
+  /// Waits for the threads that have sums.
+  void joinSummers();
   void finishGroup(llvm::ArrayRef<Value> sums, llvm::ArrayRef<Value> places);
 
   /// A buffer of the epilogue as a block sees it.
@@ -102,6 +111,7 @@ private:
     Value first;            ///< Where the tile begins.
   };
   llvm::SmallVector<Elements> elements;
+  Value tileNumber, split; ///< Of a split product.
 };
 
 } // namespace hjx

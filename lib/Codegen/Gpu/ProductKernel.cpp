@@ -58,7 +58,8 @@ ProductEmitter::ProductEmitter(gpu::GPUFuncOp kernel, const ProductKernelConfig 
 void ProductEmitter::emit() {
   Values accumulators(tile.partM * tile.partN / kGroup,
                       zero(vectorOf(config.accumulatorType, kGroup)));
-  finishAll(emitSum(accumulators, [&](Values sums) { return emitTiles(sums); }));
+  accumulators = emitSum(accumulators, [&](Values sums) { return emitTiles(sums); });
+  whenSummed(accumulators, [&](ArrayRef<Value> sums) { finishAll(sums); });
 }
 
 /// The loop along k. Tile t is multiplied from one half of shared memory while tile t + 1 is
@@ -239,6 +240,10 @@ gpu::GPUFuncOp hjx::emitProductKernel(KernelModule &device, Location loc,
   unsigned numBuffers = types.size();
   types.append(9 + 3 * (config.numBatchLoops + config.numSumLoops) + config.elements.size() * (2 + config.numBatchLoops),
                b.getIndexType());
+  if (config.isSplit) {
+    types.append(4, b.getIndexType());
+    types.push_back(matrix(config.accumulatorType));
+  }
   gpu::GPUFuncOp kernel = device.createKernel(loc, config.name(), types);
   for (unsigned matrix = 0; matrix < numBuffers; ++matrix) {
     if (byMaps && matrix < 2) {

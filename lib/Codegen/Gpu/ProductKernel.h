@@ -17,6 +17,11 @@
 // Numerics: each element of C is one chain of fused multiply-adds in the order of k, the same in
 // every tile shape. Ragged edges load zeros and store nothing.
 //
+// Where C has too few tiles for all multiprocessors, several blocks take a tile, each a part of k. They leave their
+// sums in memory; the last one, by a counter, adds them up in the order of k, and goes on as if they were its own. That
+// is one launch, and the epilogue stays where it is. A second kernel for the sums would need no counter, but a launch
+// (3 us of a graph) for each product; clusters (sm_90) would keep the sums on chip, but there are none before.
+//
 // What a configuration fixes is what changes the code; sizes and strides are arguments, so that
 // the layers of a network share a few kernels. Types that tensor cores multiply have kernels of
 // other kinds, see TensorProductKernel.h and WarpgroupProductKernel.h; what all do around their
@@ -50,6 +55,10 @@ struct ProductTile {
     }
     llvm_unreachable("not a unit");
   }
+  /// Threads that have sums: the first of the block.
+  int64_t numSummers() const {
+    return unit == ProductUnit::WarpGroup ? (m / partM) * (n / partN) * 4 * kWarpSize : blockSize();
+  }
 };
 
 /// A buffer of the epilogue, as far as it changes the code.
@@ -75,6 +84,7 @@ struct ProductKernelConfig {
   bool isAlone = true; ///< What is written overlaps nothing else.
   unsigned numBatchLoops = 0; ///< Axes of C that are in neither m nor n.
   unsigned numSumLoops = 0;   ///< Summed axes beside k.
+  bool isSplit = false;       ///< Several blocks sum up parts of k for a tile.
   llvm::SmallVector<ProductElements> elements;
   mutable mlir::func::FuncOp epilogue; ///< Mutable: accessors of ops are not const.
 
@@ -96,12 +106,14 @@ struct ProductLaunch {
   int64_t numBlocks = 1;
   llvm::SmallVector<int64_t> arguments;
   FactorAxes factors[2]; ///< A and B, where the unit is WarpGroup.
+  /// Of a split product: counters that it needs, and sums between its blocks.
+  int64_t numCounters = 0, numPartialSums = 0;
 
   /// The choice for `product`; `alignments` are the bytes to which A, B and the buffers of the epilogue
   /// are aligned.
   static ProductLaunch choose(const Product &product, const ProductEpilogue &epilogue,
                               llvm::ArrayRef<int64_t> alignments, bool isAlone,
-                              MatmulPrecision precision, bool hasWarpGroups);
+                              MatmulPrecision precision, const KernelModule &device);
 };
 
 /// Returns the kernel of `config`, of either kind:
@@ -110,7 +122,9 @@ struct ProductLaunch {
 ///    A's strides along m and k, B's along k and n,
 ///    per batch loop its size and its stride in A and B,
 ///    per sum loop its size and its stride in A and B,
-///    per buffer of the epilogue its strides along m, n and each batch loop: index)
+///    per buffer of the epilogue its strides along m, n and each batch loop: index;
+///    if it is split, its tiles, the blocks of each, elements of k for each of these, the first of its counters: index,
+///    and numPartialSums elements that are aligned to 16 bytes: memref<?xT, strided<[1], offset: ?>>)
 /// For warp groups A and B are tensor maps (kTensorMapAttr), of rank 2 and an axis for each loop; what
 /// such a loop gives instead of a stride is 1, or 0 if the factor does not have the axis.
 mlir::gpu::GPUFuncOp emitProductKernel(KernelModule &device, mlir::Location loc,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which kernel for which product: tiles, widths of loads, arguments. See ProductKernel.h.
+// Which kernel for which product: tiles (by the model of ProductCost.h), widths of loads, arguments. See
+// ProductKernel.h.
+#include "lib/Codegen/Gpu/ProductCost.h"
 #include "lib/Codegen/Gpu/TensorProductKernel.h"
 #include "lib/Codegen/Gpu/WarpgroupProductKernel.h"
 #include "lib/Codegen/Structured/SharedFunctions.h"
@@ -22,22 +24,6 @@ static constexpr ProductTile kWarpgroupTiles[] = {
     {128, 256, kTileBytes, 64, 256, ProductUnit::WarpGroup, 4},
     {128, 128, kTileBytes, 64, 128, ProductUnit::WarpGroup, 4},
     {64, 64, kTileBytes, 64, 64, ProductUnit::WarpGroup, 4}};
-/// About as many blocks as a large device has processors.
-static constexpr int64_t kEnoughBlocks = 128;
-
-static int64_t numTiles(const ProductSizes &sizes, const ProductTile &tile) {
-  return llvm::divideCeilSigned(sizes.m, tile.m) * llvm::divideCeilSigned(sizes.n, tile.n);
-}
-
-static ProductTile chooseTile(ArrayRef<ProductTile> tiles, const ProductSizes &sizes, int64_t batch,
-                              llvm::function_ref<bool(const ProductTile &)> isPossible) {
-  for (const ProductTile &tile : tiles.drop_back()) {
-    bool fits = sizes.m > tile.m / 2 && sizes.n > tile.n / 2;
-    if (fits && numTiles(sizes, tile) * batch >= kEnoughBlocks && isPossible(tile))
-      return tile;
-  }
-  return tiles.back();
-}
 
 static std::string typeName(Type type) {
   std::string name;
@@ -68,6 +54,8 @@ std::string ProductKernelConfig::name() const {
        << (operandType.isF32() ? "_tf32" : "");
   if (std::string does = SharedFunctions::summary(epilogue.front()); !does.empty())
     os << "_" << does;
+  if (isSplit)
+    os << "_split";
   return name + (isAlone ? "" : "_overlap");
 }
 
@@ -147,7 +135,7 @@ static std::optional<FactorAxes> mapAxes(Axis fast, Axis slow, ArrayRef<Axis> ou
 
 ProductLaunch ProductLaunch::choose(const Product &product, const ProductEpilogue &epilogue,
                                     ArrayRef<int64_t> alignments, bool isAlone,
-                                    MatmulPrecision precision, bool hasWarpGroups) {
+                                    MatmulPrecision precision, const KernelModule &device) {
   const ProductSizes &sizes = product.sizes;
   ProductLaunch launch;
   ProductKernelConfig &config = launch.config;
@@ -168,6 +156,9 @@ ProductLaunch ProductLaunch::choose(const Product &product, const ProductEpilogu
   int64_t numBatches = 1;
   for (const BatchLoop &loop : batches)
     numBatches *= loop.size;
+  int64_t numSums = 1;
+  for (const Product::OuterLoop &loop : sums)
+    numSums *= loop.size;
 
   SmallVector<int64_t> lhsOthers, rhsOthers;
   for (const BatchLoop &loop : batches) {
@@ -191,7 +182,7 @@ ProductLaunch ProductLaunch::choose(const Product &product, const ProductEpilogu
     config.rhsLanes = rhs.lanes;
   };
   auto chooseMaps = [&] {
-    if (!hasWarpGroups || product.types.isPacked() || sizes.m < 1 || sizes.n < 1 || sizes.k < 1)
+    if (!device.hasWarpGroups() || product.types.isPacked() || sizes.m < 1 || sizes.n < 1 || sizes.k < 1)
       return false;
     SmallVector<Axis> outer[2];
     for (const BatchLoop &loop : batches) {
@@ -224,17 +215,22 @@ ProductLaunch ProductLaunch::choose(const Product &product, const ProductEpilogu
   // which single bytes would need too many. What is packed goes there, too, several to a register.
   auto hasFewLoads = [&](int64_t lanes, Packing packing) { return packing == Packing::None ? lanes * bytes >= 4 : lanes > 1; };
   bool hasFew = hasFewLoads(config.lhsLanes, config.lhsPacking) && hasFewLoads(config.rhsLanes, config.rhsPacking);
-  if (byMaps) {
-    config.tile = chooseTile(kWarpgroupTiles, sizes, numBatches, [](const ProductTile &) { return true; });
-    config.tile.k /= bytes;
-  } else if (hasTensorProduct(config, precision) && (hasFew || bytes > 1)) {
-    config.tile = chooseTile(kTensorTiles, sizes, numBatches,
-                             [&](const ProductTile &) { return hasFew; });
-    config.tile.k /= bytes;
-  } else {
-    bool isWide = config.accumulatorType.getIntOrFloatBitWidth() > 32; // Two registers each.
-    config.tile = chooseTile(kTiles, sizes, numBatches,
-                             [&](const ProductTile &tile) { return !isWide || tile.partM <= 4; });
+  bool onTensorCores = byMaps || (hasTensorProduct(config, precision) && (hasFew || bytes > 1));
+  ProductWork work{sizes, numBatches, numSums, bytes, config.accumulatorType.getIntOrFloatBitWidth() / 8};
+  bool isWide = config.accumulatorType.getIntOrFloatBitWidth() > 32; // Two registers each.
+  SmallVector<ProductTile> tiles;
+  for (ProductTile tile : byMaps ? ArrayRef(kWarpgroupTiles) : onTensorCores ? ArrayRef(kTensorTiles) : ArrayRef(kTiles)) {
+    if (onTensorCores)
+      tile.k /= bytes;
+    if (byMaps || (onTensorCores ? hasFew || tile.partM <= 32 : !isWide || tile.partM <= 4))
+      tiles.push_back(tile);
+  }
+  // What comes through registers leaves none for the bounds of a part.
+  bool maySplit = !product.types.isPacked() && (!onTensorCores || hasFew);
+  ProductSchedule schedule = ProductSchedule::choose(tiles, maySplit, work, ChipModel::of(device.chipName()));
+  config.tile = schedule.tile;
+  config.isSplit = schedule.splits > 1;
+  if (!onTensorCores) {
     auto most = [&](int64_t side) {
       return std::min(side * config.tile.k / config.tile.blockSize(), config.tile.k);
     };
@@ -259,7 +255,8 @@ ProductLaunch ProductLaunch::choose(const Product &product, const ProductEpilogu
 
   int64_t tilesM = llvm::divideCeilSigned(sizes.m, tile.m);
   int64_t tilesN = llvm::divideCeilSigned(sizes.n, tile.n);
-  launch.numBlocks = tilesM * tilesN * numBatches;
+  int64_t numTiles = tilesM * tilesN * numBatches;
+  launch.numBlocks = numTiles * schedule.splits;
   launch.arguments = {sizes.m,         sizes.n,         sizes.k,         tilesM,
                       tilesN,          product.lhs.row, product.lhs.col, product.rhs.row,
                       product.rhs.col};
@@ -272,6 +269,11 @@ ProductLaunch ProductLaunch::choose(const Product &product, const ProductEpilogu
   for (const EpilogueBuffer &buffer : epilogue.buffers) {
     launch.arguments.append({buffer.row, buffer.col});
     llvm::append_range(launch.arguments, buffer.batches);
+  }
+  if (config.isSplit) {
+    launch.arguments.append({numTiles, schedule.splits, schedule.sumOfSplit(sizes.k)});
+    launch.numCounters = numTiles;
+    launch.numPartialSums = launch.numBlocks * tile.m * tile.n;
   }
   return launch;
 }

@@ -241,7 +241,7 @@ void TensorProductEmitter::emit() {
   int64_t numMmas = (tile.partM / kMmaM) * (tile.partN / kMmaN);
   Values sums(4 * numMmas, zero(config.accumulatorType));
   sums = emitSum(sums, [&](Values sums) { return emitTiles(sums); });
-  finishFragments(sums, warpRow, warpCol, tile.partM / kMmaM);
+  whenSummed(sums, [&](ArrayRef<Value> sums) { finishFragments(sums, warpRow, warpCol, tile.partM / kMmaM); });
 }
 
 /// The loop along k: while tile t is multiplied, tiles up to t + stages - 1 are on their way.

@@ -137,7 +137,7 @@ void WarpgroupProductEmitter::emit() {
     for (int64_t i = 0; i < numSums(); ++i)
       elements.push_back(LLVM::ExtractValueOp::create(b, sums, ArrayRef<int64_t>{i}));
     Value row = add(mul(group, index(kGroupRows)), mul(quotient(threadOfGroup, kWarpSize), index(16)));
-    finishFragments(elements, row, index(0), /*numM=*/1);
+    whenSummed(elements, [&](ArrayRef<Value> sums) { finishFragments(sums, row, index(0), /*numM=*/1); });
   }
   eraseWithBuffers({}, kernel.front()); // What this kind does not use of the frame.
 }
@@ -226,6 +226,8 @@ void WarpgroupProductEmitter::copy(const Ring &ring, Value step, ArrayRef<Value>
       UnrealizedConversionCastOp::create(b, pointer, argument(ring.argument)).getResult(0);
   Value stage = offset(ring.shared, mul(at.stage, index(ring.stageBytes)));
   Value sumFirst = mul(step, index(tile.k));
+  if (firstSum)
+    sumFirst = add(sumFirst, firstSum);
   int64_t rowElements = kTileBytes / operandBytes();
   int64_t numBoxes = factor.alongSum ? 1 : factor.tileSide / rowElements;
   for (int64_t box = 0; box < numBoxes; ++box) {
