@@ -25,7 +25,8 @@ namespace {
 // Before the runtime looks.
 const bool kEnvironment = setenv("HJX_CUDA_DRIVER", HJX_PTXSIM_LIBRARY, 1) == 0;
 
-enum class Kind { Bf16, F16, Tf32 };
+enum class Kind { Bf16, F16, Tf32, F32 };
+bool isF32(Kind kind) { return kind == Kind::Tf32 || kind == Kind::F32; }
 
 struct Case {
   Kind kind;
@@ -39,7 +40,7 @@ struct Case {
 
 const char *elementOf(Kind kind) { return kind == Kind::Bf16 ? "bf16" : kind == Kind::F16 ? "f16" : "f32"; }
 /// Half the distance from 1 to the next number of the factors.
-double roundoffOf(Kind kind) { return kind == Kind::Bf16 ? 0x1p-9 : 0x1p-11; }
+double roundoffOf(Kind kind) { return kind == Kind::Bf16 ? 0x1p-9 : kind == Kind::F32 ? 0x1p-24 : 0x1p-11; }
 
 std::string nameOf(const Case &c) {
   return llvm::formatv("{0}_{1}x{2}x{3}x{4}x{5}{6}", c.kind == Kind::Tf32 ? "tf32" : elementOf(c.kind),
@@ -55,7 +56,7 @@ std::string textOf(const Case &c) {
   std::string query = rows(c.queries, features, elementOf(c.kind)), key = rows(c.keys, features, elementOf(c.kind)),
               sum = rows(c.queries, "", "f32");
   std::string settings = llvm::formatv("scale = {0:E20}{1}", c.scale(), c.causal ? " causal" : "");
-  return llvm::formatv(R"mlir(module attributes {{hjx.matmul_precision = "tf32"} {{
+  return llvm::formatv(R"mlir(module attributes {{hjx.matmul_precision = "{4}"} {{
     func.func @main(%q: {0}, %k: {1}, %v: {1}, %ob: {0}, %l: {2}, %s: {2}) -> ({0}, {2}, {0}, {1}, {1}) {{
       %out, %lse = hjx.attention %q, %k, %v {3} : ({0}, {1}, {1}) -> ({0}, {2})
       %g:3 = hjx.attention_cotangent %q, %k, %v logsumexp = %l cotangents = %ob, %s {3}
@@ -63,7 +64,7 @@ std::string textOf(const Case &c) {
       return %out, %lse, %g#0, %g#1, %g#2 : {0}, {2}, {0}, {1}, {1}
     }
   })mlir",
-                       query, key, sum, settings);
+                       query, key, sum, settings, c.kind == Kind::F32 ? "f32" : "tf32");
 }
 
 const llvm::fltSemantics &semanticsOf(Kind kind) {
@@ -71,7 +72,7 @@ const llvm::fltSemantics &semanticsOf(Kind kind) {
          : kind == Kind::F16 ? llvm::APFloat::IEEEhalf()
                              : llvm::APFloat::IEEEsingle();
 }
-int64_t bytesOf(Kind kind) { return kind == Kind::Tf32 ? 4 : 2; }
+int64_t bytesOf(Kind kind) { return isF32(kind) ? 4 : 2; }
 
 /// Random numbers as a program and as a double sees them.
 struct Numbers {
@@ -197,7 +198,8 @@ protected:
     SCOPED_TRACE(nameOf(c));
     std::unique_ptr<GpuProgram> program = compile(textOf(c), "sm_80");
     ASSERT_TRUE(program) << textOf(c);
-    EXPECT_THAT(program->ptx(), HasSubstr("mma.sync"));
+    bool onTensorCores = c.kind != Kind::F32 && c.features % 8 == 0;
+    EXPECT_EQ(llvm::StringRef(program->ptx()).contains("mma.sync"), onTensorCores);
     auto loaded = program->load(**openDevice("cuda"));
     ASSERT_TRUE(loaded.ok()) << loaded.status();
     std::unique_ptr<Executable> executable = makeHostExecutable(*std::move(loaded));
@@ -224,11 +226,13 @@ protected:
     }
     EXPECT_EQ(runs[0], runs[1]) << "not the same bits";
 
-    // Of factors and weights; and TF32 rounds what scores are made of, too.
-    double tolerance = (c.kind == Kind::Tf32 ? 12 : 4) * roundoffOf(c.kind);
+    // Of factors and weights; and TF32 rounds what scores are made of, too. F32 rounds sums, and what it is given of
+    // logsumexp and shift.
+    double tolerance = (c.kind == Kind::F32 ? 32 : c.kind == Kind::Tf32 ? 12 : 4) * roundoffOf(c.kind);
     const auto &results = runs[0];
     expectClose("out", readAll(c.kind, results[0]), reference.out, tolerance);
-    expectClose("logsumexp", readAll(Kind::Tf32, results[1]), reference.logsumexp, c.kind == Kind::Tf32 ? 3e-3 : 1e-5);
+    expectClose("logsumexp", readAll(Kind::F32, results[1]), reference.logsumexp,
+                c.kind == Kind::Tf32 ? 3e-3 : c.kind == Kind::F32 ? 2e-6 : 1e-5);
     expectClose("queryBar", readAll(c.kind, results[2]), reference.queryBar, tolerance);
     expectClose("keyBar", readAll(c.kind, results[3]), reference.keyBar, tolerance);
     expectClose("valueBar", readAll(c.kind, results[4]), reference.valueBar, tolerance);
@@ -241,7 +245,7 @@ using GpuAttentionAssemblyTest = GpuAttentionTest;
 
 std::vector<Case> casesOfAllTypes() {
   std::vector<Case> cases;
-  for (Kind kind : {Kind::Bf16, Kind::F16, Kind::Tf32})
+  for (Kind kind : {Kind::Bf16, Kind::F16, Kind::Tf32, Kind::F32})
     for (bool causal : {false, true}) {
       cases.push_back({kind, 1, 64, 64, 1, 64, causal});  // One tile, nothing is ragged.
       cases.push_back({kind, 2, 67, 131, 2, 40, causal}); // Ragged positions, and features that fill no mma.
@@ -249,12 +253,15 @@ std::vector<Case> casesOfAllTypes() {
     }
   cases.push_back({Kind::Bf16, 1, 1, 1, 1, 8, true});
   cases.push_back({Kind::Bf16, 3, 1, 100, 2, 16, false}); // One query: what generates text asks.
+  cases.push_back({Kind::F32, 1, 1, 1, 1, 4, true});
+  cases.push_back({Kind::F32, 3, 1, 100, 2, 12, false});
+  cases.push_back({Kind::Tf32, 1, 33, 20, 1, 36, true}); // No mma makes 4 features.
   return cases;
 }
 
 std::vector<Case> configurations() {
   std::vector<Case> cases;
-  for (Kind kind : {Kind::Bf16, Kind::Tf32})
+  for (Kind kind : {Kind::Bf16, Kind::Tf32, Kind::F32})
     for (int64_t features : {40, 64, 128})
       cases.push_back({kind, 2, 256, 256, 12, features, true});
   cases.push_back({Kind::F16, 16, 1024, 1024, 12, 64, true}); // A larger tile.
@@ -289,9 +296,11 @@ TEST_F(GpuAttentionTest, LargeTilesAgreeWithDouble) { expectAttention({Kind::Bf1
 TEST_F(GpuAttentionTest, AnySizesAgreeWithDouble) {
   std::mt19937 generator(5);
   auto upTo = [&](int64_t most) { return static_cast<int64_t>(generator() % most) + 1; };
-  for (int round = 0; round < 12; ++round)
-    expectAttention({static_cast<Kind>(generator() % 3), upTo(2), upTo(90), upTo(90), upTo(2), 8 * upTo(16),
+  for (int round = 0; round < 12; ++round) {
+    Kind kind = static_cast<Kind>(generator() % 4);
+    expectAttention({kind, upTo(2), upTo(90), upTo(90), upTo(2), isF32(kind) ? 4 * upTo(32) : 8 * upTo(16),
                      generator() % 2 == 0});
+  }
 }
 
 /// The three thirds of a projection are read where they are; features in the middle of a row are copied.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tiles, fragments and masks of attention: see the header. Fragments are those of the PTX manual's
-// "matrix fragments for mma".
+// "matrix fragments for mma"; without tensor cores one is, for each of a lane's two rows or columns, four
+// numbers along what is summed.
 #include "lib/Codegen/Gpu/AttentionFrame.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -52,6 +53,12 @@ AttentionFrame::AttentionFrame(gpu::GPUFuncOp kernel, const AttentionKernelConfi
   columnPart = place(add(remainder(lane, 8), mul(quotient(lane, 16), index(8))), middle);
   featurePart = isTf32() ? place(laneColumn, mul(quotient(lane, 4), index(4)))
                          : place(remainder(lane, 16), high);
+  if (!isTensor()) {
+    // The 8 rows, or 4 pairs of columns, that a warp reads at a time lie in different banks.
+    rowPart = place(firstLaneRow, index(0));
+    columnPart = place(laneColumn, index(0));
+    featurePart = toI64(mul(remainder(lane, 4), index(kVectorBytes)));
+  }
 
   int64_t perRow = llvm::PowerOf2Ceil(config.width() * bytes / kVectorBytes);
   copyStep = config.blockSize() / perRow;
@@ -139,20 +146,28 @@ void AttentionFrame::copy(const Tile &to, const Matrix &from, Value first, Value
 }
 
 void AttentionFrame::write(ArrayRef<Value> sums, std::array<Value, 2> factors, const Matrix &to) {
+  int64_t numTogether = isTensor() ? 2 : 4; // Of the features of a lane.
+  Value laneFeature = mul(remainder(lane, 4), index(numTogether));
   for (int64_t half : {0, 1}) {
     Value row = position(laneRow(half));
     k.when(lessThan(row, to.size), [&] {
       Value distance = LLVM::MulOp::create(b, toI64(row), to.rowBytes);
-      Value address = offset(offset(to.address, distance), toI64(mul(laneColumn, index(bytes))));
-      for (int64_t first = 0; first < config.features; first += 8) {
-        Value low = mulF(sums[first / 2 + 2 * half], factors[half]);
-        Value high = mulF(sums[first / 2 + 2 * half + 1], factors[half]);
-        Value pair = isTf32() ? vector::FromElementsOp::create(
-                                    b, VectorType::get({2}, b.getF32Type()), ValueRange{low, high})
-                                    .getResult()
-                              : packed(low, high);
-        LLVM::StoreOp::create(b, pair, offset(address, first * bytes),
-                              static_cast<unsigned>(2 * bytes));
+      Value address = offset(offset(to.address, distance), toI64(mul(laneFeature, index(bytes))));
+      for (int64_t first = 0; first < config.features; first += 4 * numTogether) {
+        Values mine;
+        for (int64_t i = 0; i < numTogether; ++i)
+          mine.push_back(mulF(sums[first / 2 + i / 2 * 4 + 2 * half + i % 2], factors[half]));
+        Value together = bytes == 4 ? vector::FromElementsOp::create(
+                                          b, VectorType::get({numTogether}, b.getF32Type()), mine)
+                                          .getResult()
+                                    : packed(mine[0], mine[1]);
+        Value isFeature;
+        if (first + 4 * numTogether > config.features)
+          isFeature = lessThan(laneFeature, index(config.features - first));
+        k.when(isFeature, [&] {
+          LLVM::StoreOp::create(b, together, offset(address, first * bytes),
+                                static_cast<unsigned>(numTogether * bytes));
+        });
       }
     });
   }
@@ -188,16 +203,46 @@ SmallVector<Value> AttentionFrame::loadMatrices(Value address, bool transposed) 
   return registers;
 }
 
-SmallVector<Value> AttentionFrame::rowFragment(const Tile &rows, int64_t step) {
-  return loadMatrices(offset(offset(rows.address, rowPart), step * 32), /*transposed=*/false);
+SmallVector<Value> AttentionFrame::loadVector(Value address) {
+  Value vector = load(VectorType::get({4}, b.getF32Type()), address);
+  Values numbers;
+  for (int64_t i = 0; i < 4; ++i)
+    numbers.push_back(vector::ExtractOp::create(b, vector, ArrayRef<int64_t>{i}));
+  return numbers;
+}
+
+SmallVector<Value> AttentionFrame::rowFragment(Value rows, int64_t step) {
+  Value address = offset(offset(rows, rowPart), step * depth() * bytes);
+  if (isTensor())
+    return loadMatrices(address, /*transposed=*/false);
+  Values numbers = loadVector(address);
+  llvm::append_range(numbers, loadVector(offset(address, 8 * pitch)));
+  return numbers;
 }
 
 SmallVector<Value> AttentionFrame::columnFragment(Value stage, int64_t step, int64_t pair) {
-  return loadMatrices(offset(offset(stage, columnPart), pair * 16 * pitch + step * 32),
-                      /*transposed=*/false);
+  Value address =
+      offset(offset(stage, columnPart), pair * 16 * pitch + step * depth() * bytes);
+  if (isTensor())
+    return loadMatrices(address, /*transposed=*/false);
+  Values numbers;
+  for (int64_t column : {0, 1, 8, 9})
+    llvm::append_range(numbers, loadVector(offset(address, column * pitch)));
+  return numbers;
 }
 
 SmallVector<Value> AttentionFrame::featureFragment(Value stage, int64_t step, int64_t pair) {
+  if (!isTensor()) {
+    SmallVector<Values> columns;
+    for (int64_t column : {0, 1, 8, 9})
+      columns.push_back(loadVector(offset(
+          offset(stage, featurePart), (16 * step + column) * pitch + pair * 16 * bytes)));
+    Values numbers;
+    for (int64_t feature = 0; feature < 4; ++feature)
+      for (const Values &column : columns)
+        numbers.push_back(column[feature]);
+    return numbers;
+  }
   Value address = offset(offset(stage, featurePart), step * depth() * pitch + pair * 16 * bytes);
   if (!isTf32())
     return loadMatrices(address, /*transposed=*/true);
@@ -210,7 +255,18 @@ SmallVector<Value> AttentionFrame::featureFragment(Value stage, int64_t step, in
   return registers;
 }
 
-SmallVector<Value> AttentionFrame::scoreFragment(ArrayRef<Value> scores, int64_t step) {
+SmallVector<Value> AttentionFrame::scoreFragment(ArrayRef<Value> scores, int64_t step,
+                                                  Value owner) {
+  if (!isTensor()) {
+    ArrayRef<Value> mine = scores.slice(8 * step, 8);
+    Value all = constant(-1), fourLanes = constant(0x1c1f);
+    Values numbers;
+    for (int64_t half : {0, 1})
+      for (int64_t column : {0, 1, 4, 5})
+        numbers.push_back(NVVM::ShflOp::create(b, b.getF32Type(), all, mine[2 * half + column],
+                                               owner, fourLanes, NVVM::ShflKind::idx, UnitAttr()));
+    return numbers;
+  }
   if (isTf32()) {
     ArrayRef<Value> mine = scores.slice(4 * step, 4);
     return {toTf32(mine[0]), toTf32(mine[2]), toTf32(mine[1]), toTf32(mine[3])};
@@ -222,6 +278,12 @@ SmallVector<Value> AttentionFrame::scoreFragment(ArrayRef<Value> scores, int64_t
 
 void AttentionFrame::multiply(ArrayRef<Value> lhs, ArrayRef<Value> rhs,
                               MutableArrayRef<Value> sums) {
+  if (!isTensor()) {
+    for (int64_t i = 0; i < 4; ++i)
+      for (int64_t at = 0; at < depth(); ++at)
+        sums[i] = fma(lhs[i / 2 * depth() + at], rhs[i % 2 * depth() + at], sums[i]);
+    return;
+  }
   bool isHalf = config.elementType.isF16();
   NVVM::MMATypes type = isHalf     ? NVVM::MMATypes::f16
                         : isTf32() ? NVVM::MMATypes::tf32
@@ -247,35 +309,61 @@ void AttentionFrame::multiply(ArrayRef<Value> lhs, ArrayRef<Value> rhs,
 // Products
 //===----------------------------------------------------------------------===//
 
+SmallVector<Value> AttentionFrame::repeat(int64_t count, Values values,
+                                          llvm::function_ref<void(Value, Values &)> body) {
+  auto loop = scf::ForOp::create(b, index(0), index(count), index(1), values);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  values.assign(loop.getRegionIterArgs().begin(), loop.getRegionIterArgs().end());
+  body(loop.getInductionVar(), values);
+  scf::YieldOp::create(b, values);
+  return Values(loop.getResults());
+}
+
+void AttentionFrame::multiplyTile(Values &sums, ArrayRef<Value> row, int64_t numPairs,
+                                  llvm::function_ref<Values(int64_t)> fragment) {
+  MutableArrayRef<Value> all(sums);
+  for (int64_t pair = 0; pair < numPairs; ++pair) {
+    Values both = fragment(pair);
+    for (int64_t half : {0, 1})
+      multiply(row, ArrayRef(both).slice(half * both.size() / 2, both.size() / 2),
+               all.slice(8 * pair + 4 * half, 4));
+  }
+}
+
 SmallVector<Value> AttentionFrame::scores(const Tile &rows, const Tile &columns, Value stage) {
   Values sums(config.columns / 2, number(0));
-  MutableArrayRef<Value> all(sums);
   Value base = stageOf(columns, stage);
-  for (int64_t step = 0; step < config.width() / depth(); ++step) {
-    Values row = rowFragment(rows, step);
-    for (int64_t pair = 0; pair < config.columns / 16; ++pair) {
-      Values column = columnFragment(base, step, pair);
-      for (int64_t half : {0, 1})
-        multiply(row, ArrayRef<Value>(column).slice(2 * half, 2),
-                 all.slice(8 * pair + 4 * half, 4));
-    }
-  }
+  int64_t numSteps = config.width() / depth();
+  auto add = [&](Values &sums, Value row, Value column, int64_t step) {
+    multiplyTile(sums, rowFragment(row, step), config.columns / 16,
+                 [&](int64_t pair) { return columnFragment(column, step, pair); });
+  };
+  if (!isTensor())
+    return repeat(numSteps, sums, [&](Value step, Values &sums) {
+      Value distance = toI64(mul(step, index(kVectorBytes)));
+      add(sums, offset(rows.address, distance), offset(base, distance), 0);
+    });
+  for (int64_t step = 0; step < numSteps; ++step)
+    add(sums, rows.address, base, step);
   return sums;
 }
 
 void AttentionFrame::accumulate(Values &sums, ArrayRef<Value> scores, const Tile &columns,
                                 Value stage) {
-  MutableArrayRef<Value> all(sums);
   Value base = stageOf(columns, stage);
-  for (int64_t step = 0; step < config.columns / depth(); ++step) {
-    Values row = scoreFragment(scores, step);
-    for (int64_t pair = 0; pair < config.width() / 16; ++pair) {
-      Values features = featureFragment(base, step, pair);
-      for (int64_t half : {0, 1})
-        multiply(row, ArrayRef<Value>(features).slice(2 * half, 2),
-                 all.slice(8 * pair + 4 * half, 4));
-    }
-  }
+  auto add = [&](Values &sums, int64_t numSteps, Value column, Value owner) {
+    for (int64_t step = 0; step < numSteps; ++step)
+      multiplyTile(sums, scoreFragment(scores, step, owner), config.width() / 16,
+                   [&](int64_t pair) { return featureFragment(column, step, pair); });
+  };
+  if (isTensor())
+    return add(sums, config.columns / depth(), base, Value());
+  // Each of the four lanes of a row has two of 8 scores, and all need all: one lane's after another.
+  sums = repeat(4, sums, [&](Value owner, Values &sums) {
+    Value distance = toI64(mul(owner, index(2 * pitch)));
+    add(sums, config.columns / 16, offset(base, distance), toI32(owner));
+  });
 }
 
 Value AttentionFrame::weight(Value score, Value factor, Value shift) {

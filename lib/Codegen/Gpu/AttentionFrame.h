@@ -37,9 +37,10 @@ protected:
   void copy(const Tile &to, const Matrix &from, Value first, Value stage = {});
 
   /// A tile of scores, 16 rows of it a warp's: for each 8 columns an mma's 4 results, which are two
-  /// neighbours in row lane / 4, and two 8 rows further on.
+  /// neighbours in row lane / 4, and two 8 rows further on. Without tensor cores, too.
   Values scores(const Tile &rows, const Tile &columns, Value stage);
-  /// sums + scores * columns, with sums as scores: 4 for each 8 features.
+  /// sums + scores * columns, with sums as scores: 4 for each 8 features. Without tensor cores two
+  /// such groups have 16 features, of which a lane has 4 neighbours.
   void accumulate(Values &sums, llvm::ArrayRef<Value> scores, const Tile &columns, Value stage);
   /// `scores` of the columns from `firstColumn` on, with -inf where a query does not see a key.
   Values hide(Values scores, Value firstColumn);
@@ -74,8 +75,15 @@ protected:
   Value subF(Value x, Value y) { return mlir::arith::SubFOp::create(b, x, y); }
   Value mulF(Value x, Value y) { return mlir::arith::MulFOp::create(b, x, y); }
   Value fma(Value x, Value y, Value z) { return mlir::math::FmaOp::create(b, x, y, z); }
-  Value exp2(Value x) { return intrinsic("llvm.nvvm.ex2.approx.ftz", b.getF32Type(), x); }
-  Value log2(Value x) { return intrinsic("llvm.nvvm.lg2.approx.f", b.getF32Type(), x); }
+  /// Strict f32 has the functions that every other kernel has.
+  Value exp2(Value x) {
+    return isTensor() ? intrinsic("llvm.nvvm.ex2.approx.ftz", b.getF32Type(), x)
+                      : mlir::math::Exp2Op::create(b, x).getResult();
+  }
+  Value log2(Value x) {
+    return isTensor() ? intrinsic("llvm.nvvm.lg2.approx.f", b.getF32Type(), x)
+                      : mlir::math::Log2Op::create(b, x).getResult();
+  }
   Value intrinsic(llvm::StringRef name, mlir::Type type, mlir::ValueRange arguments) {
     return mlir::LLVM::CallIntrinsicOp::create(b, type, b.getStringAttr(name), arguments)
         .getResult(0);
@@ -111,15 +119,24 @@ protected:
 
 private:
   Value addressOf(Value buffer, unsigned space);
-  bool isTf32() const { return bytes == 4; }
-  int64_t depth() const { return 32 / bytes; } ///< What an mma sums over: 32 bytes.
+  bool isTensor() const { return config.onTensorCores; }
+  bool isTf32() const { return isTensor() && bytes == 4; }
+  /// What a product of fragments sums over: 32 bytes in an mma, else a vector.
+  int64_t depth() const { return (isTensor() ? 32 : 16) / bytes; }
+  /// Four numbers that lie together.
+  Values loadVector(Value address);
   Values loadMatrices(Value address, bool transposed);
-  Values rowFragment(const Tile &rows, int64_t step);
+  Values rowFragment(Value rows, int64_t step);
   /// Of 16 columns, as the right factor of scores; of 16 features, as that of sums.
   Values columnFragment(Value stage, int64_t step, int64_t pair);
   Values featureFragment(Value stage, int64_t step, int64_t pair);
-  /// The left factor at `step`, from scores.
-  Values scoreFragment(llvm::ArrayRef<Value> scores, int64_t step);
+  /// The left factor at `step`, from scores; without tensor cores those of one of a row's lanes.
+  Values scoreFragment(llvm::ArrayRef<Value> scores, int64_t step, Value owner);
+  /// A left factor times pairs of right factors.
+  void multiplyTile(Values &sums, llvm::ArrayRef<Value> row, int64_t numPairs,
+                    llvm::function_ref<Values(int64_t pair)> fragment);
+  /// A loop: multiply-adds that were written out would be thousands.
+  Values repeat(int64_t count, Values values, llvm::function_ref<void(Value, Values &)> body);
   Value packed(Value low, Value high);
   Value toTf32(Value value);
   void multiply(llvm::ArrayRef<Value> lhs, llvm::ArrayRef<Value> rhs,

@@ -12,7 +12,7 @@ using namespace hjx;
 
 /// About as many blocks as a large device has processors.
 static constexpr int64_t kEnoughBlocks = 128;
-static constexpr int64_t kMostFeatures = 128, kFeatureStep = 8;
+static constexpr int64_t kMostFeatures = 128, kVectorBytes = 16;
 
 ArrayRef<AttentionPart> hjx::attentionParts(func::FuncOp attention) {
   static constexpr AttentionPart kForward[] = {AttentionPart::Forward}, kCotangent[] = {AttentionPart::QueryBar, AttentionPart::KeyBar};
@@ -35,17 +35,21 @@ AttentionOperands AttentionOperands::of(AttentionPart part) {
 }
 
 AttentionKernelConfig AttentionKernelConfig::choose(AttentionPart part, Type elementType,
-                                                    int64_t features, bool causal, int64_t numRows,
+                                                    MatmulPrecision precision, int64_t features,
+                                                    bool causal, int64_t numRows,
                                                     int64_t numHeads) {
-  AttentionKernelConfig config{part, elementType, features, causal, /*rows=*/64, /*columns=*/64};
-  bool isTf32 = elementType.isF32(), isForward = part == AttentionPart::Forward;
+  bool isF32 = elementType.isF32(), isForward = part == AttentionPart::Forward;
+  // An mma makes 8 features.
+  bool onTensorCores = !isF32 || (precision == MatmulPrecision::Tf32 && features % 8 == 0);
+  AttentionKernelConfig config{part,   elementType, onTensorCores,  features,
+                               causal, /*rows=*/64, /*columns=*/64};
   bool isWide = features > kMostFeatures / 2;
-  bool hasManyRows = isForward && !isTf32 && numRows >= 128 &&
+  bool hasManyRows = isForward && !isF32 && numRows >= 128 &&
                      numHeads * llvm::divideCeilSigned(numRows, 128) >= kEnoughBlocks;
   if (hasManyRows)
     config.rows = 128;
   // What is in registers and in shared memory grows with features times columns.
-  if (isTf32 || (isWide && (hasManyRows || !isForward)))
+  if (isF32 || (isWide && (hasManyRows || !isForward)))
     config.columns = 32;
   return config;
 }
@@ -57,28 +61,19 @@ std::string AttentionKernelConfig::name() const {
      << (part == AttentionPart::Forward    ? ""
          : part == AttentionPart::QueryBar ? "_query_bar"
                                            : "_key_bar");
-  if (elementType.isF32())
-    os << "_tf32_";
-  else
-    os << "_" << elementType << "_";
-  os << features << "_" << rows << "x" << columns << (causal ? "_causal" : "");
+  os << (elementType.isF32() && onTensorCores ? "_t" : "_") << elementType << "_" << features << "_" << rows << "x" << columns << (causal ? "_causal" : "");
   return name;
-}
-
-static bool isOnTensorCores(Type element, ModuleOp module) {
-  if (element.isF16() || element.isBF16())
-    return true;
-  auto precision = module ? module->getAttrOfType<StringAttr>(kMatmulPrecisionAttr) : StringAttr();
-  return element.isF32() && precision && precision == "tf32";
 }
 
 template <typename Op> static bool hasKernel(Op op) {
   RankedTensorType query = op.getQuery().getType(), key = op.getKey().getType(),
                    value = op.getValue().getType();
+  Type element = query.getElementType();
   int64_t features = query.getShape().back();
   double scale = op.getScale().convertToDouble();
-  return isOnTensorCores(query.getElementType(), op->template getParentOfType<ModuleOp>()) &&
-         value.getShape().back() == features && features % kFeatureStep == 0 &&
+  return (element.isF16() || element.isBF16() || element.isF32()) &&
+         value.getShape().back() == features &&
+         features * element.getIntOrFloatBitWidth() / 8 % kVectorBytes == 0 &&
          features <= kMostFeatures && query.getNumElements() > 0 && key.getNumElements() > 0 &&
          scale > 0 &&
          std::isfinite(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Attention on tensor cores, forward and backward, without ever storing the scores.
+// Attention, forward and backward, without ever storing the scores: on tensor cores, and in strict
+// f32 without.
 //
 // How it works (idea: Dao et al. 2022, 2023, FlashAttention): a block holds a tile of rows of one
 // head and walks over tiles of columns; a tile of scores exists in registers only.
@@ -22,13 +23,15 @@
 //   comes along, both stored along the features; it is then, still in registers, the left factor of
 //   a product with a tile that came along. What a lane holds of a result of an mma is what it needs
 //   of a left factor: 16-bit types as they are, TF32 with the columns in another order, in which
-//   the right factor is then loaded, too.
+//   the right factor is then loaded, too. Strict f32 has its scores where an mma would have
+//   them, and the four lanes of a row tell each other theirs.
 //
 // Each row belongs to one block, so gradients need no atomics: same bits every time. With `causal`,
 // tiles in which no query sees a key are skipped. Ragged edges: rows and features that are not
 // there are zeros, keys that are not there are never seen.
 //
-// Numerics: sums in f32; P and dS are rounded to the operands' type for the second products.
+// Numerics: sums in f32; P and dS are rounded to the operands' type for the second products. Strict
+// f32 rounds nothing else: fused multiply-adds, in a fixed order.
 #pragma once
 
 #include "lib/Codegen/Gpu/KernelModule.h"
@@ -52,14 +55,16 @@ struct AttentionOperands {
 
 struct AttentionKernelConfig {
   AttentionPart part;
-  mlir::Type elementType; ///< f16, bf16, or f32 for TF32
+  mlir::Type elementType; ///< f16, bf16 or f32
+  bool onTensorCores;     ///< f32 as TF32
   int64_t features;       ///< of a head
   bool causal;
   int64_t rows, columns; ///< of a tile
 
   /// Tiles for `numRows` rows in each of `numHeads` heads of all batches.
-  static AttentionKernelConfig choose(AttentionPart part, mlir::Type elementType, int64_t features,
-                                      bool causal, int64_t numRows, int64_t numHeads);
+  static AttentionKernelConfig choose(AttentionPart part, mlir::Type elementType,
+                                      MatmulPrecision precision, int64_t features, bool causal,
+                                      int64_t numRows, int64_t numHeads);
 
   std::string name() const;
   int64_t elementBytes() const { return elementType.getIntOrFloatBitWidth() / 8; }

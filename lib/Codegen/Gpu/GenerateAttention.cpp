@@ -44,7 +44,7 @@ void KernelGenerator::launchAttention(func::CallOp call, AttentionPart part) {
     numBatches *= size;
   int64_t numRows = part == AttentionPart::KeyBar ? numKeys : numQueries;
   auto config =
-      AttentionKernelConfig::choose(part, query.getElementType(), query.getShape().back(),
+      AttentionKernelConfig::choose(part, query.getElementType(), precision, query.getShape().back(),
                                     settings.contains("causal"), numRows, numHeads * numBatches);
   gpu::GPUFuncOp kernel = device.lookup(config.name());
   if (!kernel)

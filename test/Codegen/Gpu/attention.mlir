@@ -21,6 +21,15 @@ func.func @main(%qkv: tensor<2x70x3x80xbf16>, %bar: tensor<2x70x2x40xbf16>, %shi
   return %out, %bars#0, %bars#1, %bars#2 : tensor<2x70x2x40xbf16>, tensor<2x70x2x40xbf16>, tensor<2x70x2x40xbf16>, tensor<2x70x2x40xbf16>
 }
 
+// Strict f32 has no tensor cores; the head of 12 features is no multiple of what they make.
+// CHECK-LABEL: func.func @strict
+// CHECK: gpu.launch_func @device::@attention_f32_12_64x32 blocks
+func.func @strict(%q: tensor<70x2x12xf32>) -> tensor<70x2x12xf32> {
+  %out, %sum = hjx.attention %q, %q, %q scale = 0.5
+      : (tensor<70x2x12xf32>, tensor<70x2x12xf32>, tensor<70x2x12xf32>) -> (tensor<70x2x12xf32>, tensor<70x2xf32>)
+  return %out : tensor<70x2x12xf32>
+}
+
 // CHECK-LABEL: gpu.func @attention_bf16_40_64x64_causal(
 // CHECK: nvvm.cp.async.shared.global
 // CHECK: scf.for
