@@ -19,7 +19,7 @@ static constexpr double kScalarMultiplies = 128, kSharedBytes = 128;
 static constexpr double kLatency = 600;     // From global memory.
 static constexpr double kJoinCycles = 2500; // Two fences, an atomic and a round trip of sums that begins late.
 static constexpr int64_t kMostSplits = 32;
-static constexpr double kSplitMargin = 1.2; // What a split must gain: it moves more bytes than it needs.
+static constexpr double kSplitMargin = 1.5; // What a split must gain: it moves more bytes than it needs.
 
 const ChipModel &ChipModel::of(StringRef chip) { return chip.starts_with("sm_9") ? kH100 : kA100; }
 

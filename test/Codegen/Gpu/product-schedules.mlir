@@ -68,7 +68,7 @@ func.func @main(%a: tensor<1024x768xbf16>, %b: tensor<768x768xbf16>) -> tensor<1
 // -----
 
 // CHECK: @device::@matmul_bf16_f32_64x64x32_n8_n8_2_mma blocks in (%c192{{[_,]}}
-// HOPPER: @device::@matmul_bf16_f32_128x128x64_n8_n8_2_wgmma_split blocks in (%c96{{[_,]}}
+// HOPPER: @device::@matmul_bf16_f32_64x64x64_n8_n8_2_wgmma blocks in (%c192{{[_,]}}
 func.func @main(%a: tensor<1024x3072xbf16>, %b: tensor<3072x768xbf16>) -> tensor<1024x768xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<1024x768xf32>
@@ -202,7 +202,7 @@ func.func @main(%a: tensor<64x64xbf16>, %b: tensor<64x64xbf16>) -> tensor<64x64x
 
 // -----
 
-// CHECK: @device::@matmul_f32_128x128x8_n4_n4_4_split blocks in (%c96{{[_,]}}
+// CHECK: @device::@matmul_f32_64x64x16_n4_n4_4 blocks in (%c192{{[_,]}}
 // HOPPER: @device::@matmul_f32_32x32x16_n4_n4_4 blocks in (%c768{{[_,]}}
 func.func @main(%a: tensor<1024x768xf32>, %b: tensor<768x768xf32>) -> tensor<1024x768xf32> {
   %zero = arith.constant 0.0 : f32
