@@ -541,6 +541,54 @@ TEST_F(GpuProductTest, SplitProductsOfAProgramDoNotMeet) {
   EXPECT_THAT(q, testing::Each(2 * kDepth));
 }
 
+/// Split products that are one launch count apart. What is alive later leaves room for both their partial sums.
+TEST_F(GpuProductTest, SplitProductsShareALaunch) {
+  constexpr int64_t kSide = 16, kDepth = 2048, kLarge = 512;
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(R"mlir(
+  #id = affine_map<(i, j) -> (i, j)>
+  #col = affine_map<(i, j) -> (j)>
+  func.func @main(%a: tensor<16x2048xf32>, %b: tensor<2048x16xf32>, %c: tensor<16x2048xf32>, %x: tensor<512x512xf32>)
+      -> (tensor<16x16xf32>, tensor<16x16xf32>, tensor<512x512xf32>) {
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<16x16xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<16x16xf32>) -> tensor<16x16xf32>
+    %p = linalg.matmul ins(%a, %b : tensor<16x2048xf32>, tensor<2048x16xf32>) outs(%f : tensor<16x16xf32>) -> tensor<16x16xf32>
+    %q = linalg.matmul ins(%c, %b : tensor<16x2048xf32>, tensor<2048x16xf32>) outs(%f : tensor<16x16xf32>) -> tensor<16x16xf32>
+    %ex = tensor.empty() : tensor<512x512xf32>
+    %y = linalg.exp ins(%x : tensor<512x512xf32>) outs(%ex : tensor<512x512xf32>) -> tensor<512x512xf32>
+    %es = tensor.empty() : tensor<512xf32>
+    %fs = linalg.fill ins(%zero : f32) outs(%es : tensor<512xf32>) -> tensor<512xf32>
+    %s = linalg.generic {indexing_maps = [#id, #col], iterator_types = ["reduction", "parallel"]}
+        ins(%y : tensor<512x512xf32>) outs(%fs : tensor<512xf32>) {
+      ^bb0(%v: f32, %t: f32):
+        %w = arith.addf %v, %t : f32
+        linalg.yield %w : f32
+    } -> tensor<512xf32>
+    %z = linalg.generic {indexing_maps = [#id, #col, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%y, %s : tensor<512x512xf32>, tensor<512xf32>) outs(%ex : tensor<512x512xf32>) {
+      ^bb0(%v: f32, %t: f32, %o: f32):
+        %w = arith.divf %v, %t : f32
+        linalg.yield %w : f32
+    } -> tensor<512x512xf32>
+    return %p, %q, %z : tensor<16x16xf32>, tensor<16x16xf32>, tensor<512x512xf32>
+  })mlir", &context);
+  ASSERT_TRUE(module);
+  auto program = GpuProgram::compile(*module, {});
+  ASSERT_TRUE(program.ok()) << program.status();
+  ASSERT_THAT((*program)->ptx(), HasSubstr("_split_x2"));
+  auto loaded = (*program)->load(**openDevice("cuda"));
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  std::unique_ptr<Executable> executable = makeHostExecutable(*std::move(loaded));
+  std::vector<float> ones(kSide * kDepth, 1), twos(kSide * kDepth, 2), x(kLarge * kLarge), p(kSide * kSide), q(p), z(x);
+  for (int call = 0; call < 2; ++call) {
+    absl::Status status = executable->run({ones.data(), ones.data(), twos.data(), x.data()}, {p.data(), q.data(), z.data()});
+    ASSERT_TRUE(status.ok()) << status;
+    EXPECT_THAT(p, testing::Each(kDepth));
+    EXPECT_THAT(q, testing::Each(2 * kDepth));
+    EXPECT_THAT(z, testing::Each(1.0f / kLarge));
+  }
+}
+
 /// What follows a product elementwise runs in its kernel, with the same numbers.
 TEST_F(GpuProductTest, EndingsAreTheSameSteps) {
   std::mt19937 generator(13);
