@@ -8,6 +8,8 @@
 //   }                                                  }
 #include "lib/Codegen/Gpu/Passes.h"
 
+#include "llvm/ADT/MapVector.h"
+
 using namespace mlir;
 
 namespace hjx {
@@ -18,11 +20,11 @@ namespace {
 
 /// Loops over the rows of a tensor, each of which updates one element of its own.
 struct RowUpdates {
-  Value operand;                                 // What is updated.
-  BlockArgument row;                             // It, in the innermost loop.
-  tensor::InsertOp insert;                       // There.
-  llvm::SmallDenseMap<Value, unsigned> dimOfIv;  // The dimension that a loop walks along.
-  unsigned updatedDim = 0;                       // That along which data says where the element is.
+  Value operand;                                    // What is updated.
+  BlockArgument row;                                // It, in the innermost loop.
+  tensor::InsertOp insert;                          // There.
+  llvm::SmallMapVector<Value, unsigned, 4> dimOfIv; // The dimension that a loop walks along.
+  unsigned updatedDim = 0;                          // That along which data says where the element is.
 };
 
 bool isNormalized(scf::ForOp loop) {
