@@ -212,13 +212,14 @@ int64_t minimumTraffic(func::FuncOp program, const llvm::DenseMap<Operation *, S
 }
 
 void annotate(ArrayRef<gpu::LaunchFuncOp> launches, ArrayRef<Traffic> traffic, int64_t scratchBytes) {
+  if (launches.empty())
+    return;
+  bool isSplit = traffic.size() == 1; // Else each has its own.
   SmallVector<Traffic::Bytes> moved(launches.size());
-  auto share = [&](size_t index) { return std::min(index, launches.size() - 1); };
   for (auto [index, one] : llvm::enumerate(traffic))
     for (Traffic::Bytes bytes : one.operands) {
-      bool isSplit = traffic.size() == 1;
-      moved[isSplit ? 0 : share(index)].read += bytes.read;
-      moved[isSplit ? launches.size() - 1 : share(index)].written += bytes.written;
+      moved[index].read += bytes.read;
+      moved[isSplit ? launches.size() - 1 : index].written += bytes.written;
     }
   moved.front().written += scratchBytes;
   moved.back().read += scratchBytes;

@@ -15,11 +15,11 @@
 // The minimum is what the same products, each of them one kernel, would move if all else (norms, losses,
 // the optimizer, copies) happened on the way; attention's kernels are products:
 //
-//   value                          is read                        is written
-//   argument that anything reads   by each product, at least once -
-//   made for or by a product       by each product, at least once once, whoever makes it
-//   result                         by each product                once, whoever makes it
-//   any other                      -                              -
+//   value                          is read                         is written
+//   argument that anything reads   by each product, at least once  -
+//   made for or by a product       by each product, at least once  once, whoever makes it
+//   result                         by each product                 once, whoever makes it
+//   any other                      -                               -
 //
 // What a product's kernel reads and writes for the ops behind it (ProductEpilogue.h) are such values, too.
 // So a program moves at least the minimum, and the ratio says how far it is from where fusion ends.
