@@ -240,13 +240,18 @@ protected:
     return *std::move(program);
   }
 
+  static std::unique_ptr<Executable> load(GpuProgram &program) {
+    auto loaded = program.load(**openDevice("cuda"));
+    EXPECT_TRUE(loaded.ok()) << loaded.status();
+    return loaded.ok() ? makeHostExecutable(*std::move(loaded)) : nullptr;
+  }
+
   void run(const Case &c, absl::Span<void *const> arguments, absl::Span<void *const> results) {
     RuntimeDevice *device = *openDevice("cuda");
     std::unique_ptr<GpuProgram> program = compile(c, *chipFor(device->info()));
     ASSERT_TRUE(program) << textOf(c);
-    auto loaded = program->load(*device);
-    ASSERT_TRUE(loaded.ok()) << loaded.status();
-    std::unique_ptr<Executable> executable = makeHostExecutable(*std::move(loaded));
+    std::unique_ptr<Executable> executable = load(*program);
+    ASSERT_TRUE(executable);
     absl::Status status = executable->run(arguments, results);
     ASSERT_TRUE(status.ok()) << status;
   }
@@ -503,9 +508,8 @@ TEST_F(GpuProductTest, SplitSumsAreTheSameBitsEveryTime) {
     c.kind = kind;
     std::mt19937 generator(19);
     Numbers lhs(kind, c.m * c.k, generator), rhs(kind, c.k * c.n, generator), start(Kind::F32, c.m * c.n, generator);
-    auto loaded = compile(c, *chipFor(device->info()))->load(*device);
-    ASSERT_TRUE(loaded.ok()) << loaded.status();
-    std::unique_ptr<Executable> executable = makeHostExecutable(*std::move(loaded));
+    std::unique_ptr<Executable> executable = load(*compile(c, *chipFor(device->info())));
+    ASSERT_TRUE(executable);
     std::vector<float> first(c.m * c.n), again(first);
     for (std::vector<float> *result : {&first, &again, &again, &again}) {
       absl::Status status = executable->run({lhs.bytes.data(), rhs.bytes.data(), start.bytes.data()}, {result->data()});
@@ -532,10 +536,10 @@ TEST_F(GpuProductTest, SplitProductsOfAProgramDoNotMeet) {
   auto program = GpuProgram::compile(*module, {});
   ASSERT_TRUE(program.ok()) << program.status();
   EXPECT_THAT((*program)->ptx(), HasSubstr("_split"));
-  auto loaded = (*program)->load(**openDevice("cuda"));
-  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  std::unique_ptr<Executable> executable = load(**program);
+  ASSERT_TRUE(executable);
   std::vector<float> ones(kSide * kDepth, 1), twos(kSide * kDepth, 2), p(kSide * kSide), q(p);
-  absl::Status status = makeHostExecutable(*std::move(loaded))->run({ones.data(), ones.data(), twos.data()}, {p.data(), q.data()});
+  absl::Status status = executable->run({ones.data(), ones.data(), twos.data()}, {p.data(), q.data()});
   ASSERT_TRUE(status.ok()) << status;
   EXPECT_THAT(p, testing::Each(kDepth));
   EXPECT_THAT(q, testing::Each(2 * kDepth));
@@ -576,9 +580,8 @@ TEST_F(GpuProductTest, SplitProductsShareALaunch) {
   auto program = GpuProgram::compile(*module, {});
   ASSERT_TRUE(program.ok()) << program.status();
   ASSERT_THAT((*program)->ptx(), HasSubstr("_split_x2"));
-  auto loaded = (*program)->load(**openDevice("cuda"));
-  ASSERT_TRUE(loaded.ok()) << loaded.status();
-  std::unique_ptr<Executable> executable = makeHostExecutable(*std::move(loaded));
+  std::unique_ptr<Executable> executable = load(**program);
+  ASSERT_TRUE(executable);
   std::vector<float> ones(kSide * kDepth, 1), twos(kSide * kDepth, 2), x(kLarge * kLarge), p(kSide * kSide), q(p), z(x);
   for (int call = 0; call < 2; ++call) {
     absl::Status status = executable->run({ones.data(), ones.data(), twos.data(), x.data()}, {p.data(), q.data(), z.data()});
