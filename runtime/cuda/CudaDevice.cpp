@@ -141,8 +141,7 @@ public:
   absl::Status encode(const TensorMap &map, void *to) override { return encodeCudaTensorMap(*this, map, to); }
 
   bool isIdle() const override {
-    constexpr CUresult kNotReady = 600;
-    return !enter().ok() || driver->cuStreamQuery(stream) != kNotReady;
+    return !enter().ok() || driver->cuStreamQuery(stream) != CUDA_ERROR_NOT_READY;
   }
 
   absl::Status synchronize() override {
