@@ -3,6 +3,7 @@
 
 #include "dialects/hjx/Effects.h"
 #include "lib/Autodiff/VertexCut.h"
+#include "lib/Support/SizeBytes.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -123,7 +124,7 @@ static int64_t sizeBytes(Type type) {
     auto array = cast<RankedTensorType>(lo);
     Type element = array.getElementType();
     // A key is two words.
-    bytes += array.getNumElements() * (element.isIntOrFloat() ? (element.getIntOrFloatBitWidth() + 7) / 8 : 8);
+    bytes += array.getNumElements() * (element.isIntOrFloat() ? elementBytes(element) : 8);
   }
   return bytes;
 }

@@ -2,6 +2,9 @@
 //
 // See GemmEmitter.h.
 #include "lib/Codegen/Cpu/GemmEmitter.h"
+
+#include "lib/Support/SizeBytes.h"
+
 #include <numeric>
 
 using namespace mlir;
@@ -55,7 +58,7 @@ Value Emitter::at(Value base, Type element, int64_t index) {
 }
 static unsigned naturalAlignment(Type type) {
   Type element = getElementTypeOrSelf(type);
-  return isa<LLVM::LLVMPointerType>(element) ? 8 : element.getIntOrFloatBitWidth() / 8;
+  return isa<LLVM::LLVMPointerType>(element) ? 8 : elementBytes(element);
 }
 Value Emitter::load(Type type, Value address, unsigned alignment) {
   return LLVM::LoadOp::create(*this, type, address, alignment ? alignment : naturalAlignment(type));

@@ -8,6 +8,7 @@
 
 #include "lib/Codegen/Cpu/Gemm.h"
 #include "lib/Codegen/Cpu/GemmEmitter.h"
+#include "lib/Support/SizeBytes.h"
 
 namespace hjx::gemm {
 
@@ -37,7 +38,7 @@ struct Tiling {
   static mlir::FailureOr<Tiling> of(const GemmConfig &config, mlir::Location loc);
 
   mlir::VectorType vector() const { return mlir::VectorType::get({lanes}, compute); }
-  int64_t computeBytes() const { return compute.getIntOrFloatBitWidth() / 8; }
+  int64_t computeBytes() const { return elementBytes(compute); }
   /// C is not accumulated in place when its type differs: rounding happens once, at the end.
   bool throughScratch() const { return compute != result; }
 

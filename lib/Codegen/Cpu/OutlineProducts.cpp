@@ -9,6 +9,7 @@
 #include "lib/Codegen/Structured/Product.h"
 #include "lib/Codegen/Structured/RowLoops.h"
 #include "lib/Codegen/Structured/SharedFunctions.h"
+#include "lib/Support/SizeBytes.h"
 #include "runtime/Environment.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -40,15 +41,11 @@ public:
 private:
   Value index(int64_t value) { return arith::ConstantIndexOp::create(b, value); }
 
-  static int64_t elementBytes(Value buffer) {
-    return cast<MemRefType>(buffer.getType()).getElementTypeBitWidth() / 8;
-  }
-
   Value pointerTo(Value buffer, int64_t offset) {
     Value address = memref::ExtractAlignedPointerAsIndexOp::create(b, buffer);
     auto metadata = memref::ExtractStridedMetadataOp::create(b, buffer);
     Value first = arith::AddIOp::create(b, metadata.getOffset(), index(offset));
-    first = arith::MulIOp::create(b, first, index(elementBytes(buffer)));
+    first = arith::MulIOp::create(b, first, index(elementBytes(buffer.getType())));
     address = arith::AddIOp::create(b, address, first);
     address = arith::IndexCastOp::create(b, b.getI64Type(), address);
     return LLVM::IntToPtrOp::create(b, LLVM::LLVMPointerType::get(b.getContext()), address);

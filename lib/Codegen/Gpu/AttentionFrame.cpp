@@ -73,8 +73,7 @@ AttentionFrame::AttentionFrame(gpu::GPUFuncOp kernel, const AttentionKernelConfi
 Value AttentionFrame::addressOf(Value buffer, unsigned space) {
   auto metadata = memref::ExtractStridedMetadataOp::create(b, buffer);
   Value base = memref::ExtractAlignedPointerAsIndexOp::create(b, buffer);
-  int64_t elementBytes = cast<MemRefType>(buffer.getType()).getElementTypeBitWidth() / 8;
-  Value first = add(base, mul(metadata.getOffset(), index(elementBytes)));
+  Value first = add(base, mul(metadata.getOffset(), index(elementBytes(buffer.getType()))));
   auto type = LLVM::LLVMPointerType::get(b.getContext(), space == kShared ? kShared : 0);
   Value address = LLVM::IntToPtrOp::create(b, type, toI64(first));
   if (space == kGlobal)
@@ -93,14 +92,14 @@ Value AttentionFrame::offset(Value address, int64_t distance) {
 }
 
 AttentionFrame::Matrix AttentionFrame::matrix(unsigned number, Type elementType, Value size) {
-  int64_t elementBytes = elementType.getIntOrFloatBitWidth() / 8;
+  int64_t bytes = elementBytes(elementType);
   auto stride = [&](unsigned which) {
     return kernel.getArgument(config.numMatrices() + 4 + 3 * number + which);
   };
   Value first = add(mul(batch, stride(0)), mul(head, stride(2)));
   Value address = offset(addressOf(kernel.getArgument(number), kGlobal),
-                         toI64(mul(first, index(elementBytes))));
-  return {address, toI64(mul(stride(1), index(elementBytes))), size};
+                         toI64(mul(first, index(bytes))));
+  return {address, toI64(mul(stride(1), index(bytes))), size};
 }
 
 AttentionFrame::Tile AttentionFrame::makeTile(int64_t numRows, int64_t numStages) {

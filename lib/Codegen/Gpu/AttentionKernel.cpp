@@ -73,7 +73,7 @@ template <typename Op> static bool hasKernel(Op op) {
   double scale = op.getScale().convertToDouble();
   return (element.isF16() || element.isBF16() || element.isF32()) &&
          value.getShape().back() == features &&
-         features * element.getIntOrFloatBitWidth() / 8 % kVectorBytes == 0 &&
+         features * elementBytes(element) % kVectorBytes == 0 &&
          features <= kMostFeatures && query.getNumElements() > 0 && key.getNumElements() > 0 &&
          scale > 0 &&
          std::isfinite(

@@ -36,6 +36,7 @@
 
 #include "lib/Codegen/Gpu/KernelModule.h"
 #include "lib/Codegen/Structured/ProductTypes.h"
+#include "lib/Support/SizeBytes.h"
 
 namespace hjx {
 
@@ -67,7 +68,7 @@ struct AttentionKernelConfig {
                                       int64_t numRows, int64_t numHeads);
 
   std::string name() const;
-  int64_t elementBytes() const { return elementType.getIntOrFloatBitWidth() / 8; }
+  int64_t elementBytes() const { return hjx::elementBytes(elementType); }
   /// Features of a tile: an mma takes 16 (in TF32 8) of them, or makes 8.
   int64_t width() const { return llvm::alignTo(features, 16); }
   int64_t numWarps() const { return rows / 16; }

@@ -4,6 +4,7 @@
 #include "lib/Codegen/Gpu/BufferFacts.h"
 
 #include "lib/Codegen/Structured/RowLoops.h"
+#include "lib/Support/SizeBytes.h"
 
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
@@ -17,7 +18,7 @@ static constexpr int64_t kBufferAlignment = 16;
 
 static int64_t alignmentOf(Value buffer) {
   auto type = cast<MemRefType>(buffer.getType());
-  int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8u);
+  int64_t bytes = elementBytes(type);
   if (auto argument = dyn_cast<BlockArgument>(buffer))
     return isa<func::FuncOp>(argument.getOwner()->getParentOp()) ? kBufferAlignment : bytes;
   Operation *op = buffer.getDefiningOp();
@@ -45,7 +46,7 @@ static int64_t alignmentOf(Value buffer) {
 /// than this, it would read behind the end of a buffer of 12 bytes.
 static int64_t alignmentWithin(MemRefType type, int64_t alignment) {
   SmallVector<int64_t> strides;
-  int64_t offset, last = 0, bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8u);
+  int64_t offset, last = 0, bytes = elementBytes(type);
   if (!type.hasStaticShape() || failed(type.getStridesAndOffset(strides, offset)))
     return bytes;
   for (auto [size, stride] : llvm::zip(type.getShape(), strides)) {

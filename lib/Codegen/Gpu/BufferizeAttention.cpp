@@ -14,6 +14,7 @@
 #include "lib/Codegen/Gpu/Passes.h"
 #include "lib/Codegen/Structured/Passes.h"
 #include "lib/Codegen/Structured/RowLoops.h"
+#include "lib/Support/SizeBytes.h"
 
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 
@@ -26,7 +27,7 @@ bool hjx::isReadableByAttention(MemRefType type, bool hasFeatures) {
   if (failed(type.getStridesAndOffset(strides, offset)) || ShapedType::isDynamic(offset) ||
       llvm::any_of(strides, ShapedType::isDynamic))
     return false;
-  int64_t bytes = type.getElementTypeBitWidth() / 8;
+  int64_t bytes = elementBytes(type);
   auto isAligned = [&](int64_t distance) { return distance * bytes % 16 == 0; };
   if (hasFeatures && (strides.back() != 1 || !isAligned(offset) ||
                       !llvm::all_of(ArrayRef(strides).drop_back(), isAligned)))

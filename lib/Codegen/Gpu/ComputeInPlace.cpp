@@ -6,6 +6,7 @@
 //   %s = sum(%e)                     ->     %s = sum(%e)
 //   %p = %e / %s   outs(empty)              %p = %e / %s   outs(%e)
 #include "lib/Codegen/Gpu/Passes.h"
+#include "lib/Support/SizeBytes.h"
 
 using namespace mlir;
 
@@ -18,7 +19,7 @@ namespace {
 bool hasLongRows(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   return type && type.getRank() > 0 &&
-         type.getShape().back() * llvm::divideCeil(type.getElementTypeBitWidth(), 8u) > kMaxKeptRowBytes;
+         type.getShape().back() * elementBytes(type) > kMaxKeptRowBytes;
 }
 
 bool isElementwise(linalg::GenericOp op) {

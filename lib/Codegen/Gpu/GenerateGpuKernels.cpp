@@ -6,6 +6,7 @@
 #include "lib/Codegen/Gpu/ProgramCost.h"
 #include "lib/Codegen/Structured/FlatBuffers.h"
 #include "lib/Codegen/Structured/Passes.h"
+#include "lib/Support/SizeBytes.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -120,7 +121,7 @@ static void annotateLaunches(func::CallOp call, Operation *previous, ArrayRef<Tr
     if (auto launch = dyn_cast<gpu::LaunchFuncOp>(op))
       launches.push_back(launch);
     else if (auto scratch = dyn_cast<memref::AllocOp>(op))
-      scratchBytes += scratch.getType().getNumElements() * llvm::divideCeil(scratch.getType().getElementTypeBitWidth(), 8u);
+      scratchBytes += sizeBytes(scratch.getType());
   }
   annotate(launches, traffic, scratchBytes);
 }

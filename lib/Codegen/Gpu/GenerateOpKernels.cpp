@@ -3,6 +3,7 @@
 // Kernels of one op. A reduction of few results over many terms is split: a second kernel joins the
 // partial results. Matrix products have kernels of their own, which functions share.
 #include "lib/Codegen/Gpu/KernelGenerator.h"
+#include "lib/Support/SizeBytes.h"
 
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 
@@ -156,7 +157,7 @@ LogicalResult KernelGenerator::generateProduct(ArrayRef<GenericOp> ops, unsigned
   bool isAlone = true;
   auto add = [&](Value buffer, int64_t offset) {
     unsigned position = cast<BlockArgument>(buffer).getArgNumber();
-    int64_t bytes = getElementTypeOrSelf(buffer.getType()).getIntOrFloatBitWidth() / 8;
+    int64_t bytes = elementBytes(buffer.getType());
     matrices.push_back({position, offset});
     alignments.push_back(std::gcd(facts[position].alignment, offset * bytes));
     isAlone &= facts[position].isAlone;

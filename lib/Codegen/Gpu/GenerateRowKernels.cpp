@@ -7,6 +7,7 @@
 //   long rows    a block runs them one after the other, with a barrier between two; buffers that
 //                live within a row are shared memory
 #include "lib/Codegen/Gpu/KernelGenerator.h"
+#include "lib/Support/SizeBytes.h"
 
 #include "llvm/ADT/bit.h"
 
@@ -122,8 +123,7 @@ void KernelGenerator::moveLargeRowsToArena(MutableArrayRef<LoopNest> nests) {
   int64_t numRows = numRowsOf(nests.front()), bytes = 0;
   for (memref::AllocaOp buffer : llvm::to_vector(kernel.getOps<memref::AllocaOp>())) {
     MemRefType type = buffer.getType();
-    int64_t row = llvm::divideCeil(type.getNumElements(), numRows) *
-                  llvm::divideCeil(type.getElementTypeBitWidth(), 8u);
+    int64_t row = llvm::divideCeil(type.getNumElements(), numRows) * elementBytes(type);
     bytes += row;
     if (bytes <= kMaxSharedBytes)
       continue;

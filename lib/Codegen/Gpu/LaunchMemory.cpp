@@ -5,6 +5,7 @@
 #include "lib/Codegen/Gpu/LaunchMemory.h"
 
 #include "lib/Codegen/Structured/Motion.h"
+#include "lib/Support/SizeBytes.h"
 
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
@@ -28,7 +29,7 @@ LaunchMemory::LaunchMemory(Block &block, int64_t minBytes) {
   live.assign(times.size(), 0);
   for (auto alloc : block.getOps<memref::AllocOp>()) {
     MemRefType type = alloc.getType();
-    int64_t bytes = type.hasStaticShape() ? type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8u) : 0;
+    int64_t bytes = type.hasStaticShape() ? sizeBytes(type) : 0;
     llvm::SmallSetVector<Operation *, 8> users;
     collectUsers(alloc, block, users);
     users.remove_if([&](Operation *user) { return !times.contains(user); });

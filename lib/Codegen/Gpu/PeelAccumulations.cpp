@@ -10,6 +10,7 @@
 //                                                     }
 #include "lib/Codegen/Gpu/Accumulations.h"
 #include "lib/Codegen/Gpu/Passes.h"
+#include "lib/Support/SizeBytes.h"
 
 using namespace mlir;
 
@@ -29,7 +30,7 @@ int64_t numZeroBytes(scf::ForOp loop) {
     auto type = dyn_cast<RankedTensorType>(argument.getType());
     auto user = argument.hasOneUse() ? dyn_cast<linalg::GenericOp>(*argument.user_begin()) : nullptr;
     if (type && user && onlyAddsTo(user, argument.use_begin()->getOperandNumber()) && isFilledWithZero(init))
-      bytes += type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8u);
+      bytes += sizeBytes(type);
   }
   return bytes;
 }

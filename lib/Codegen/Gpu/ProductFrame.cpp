@@ -74,7 +74,7 @@ Value ProductFrame::loadLanes(const ProductFactor &factor, Value at) {
   auto type = cast<MemRefType>(factor.buffer.getType()).getElementType();
   if (factor.lanes == 1)
     return memref::LoadOp::create(b, factor.buffer, at);
-  int64_t bytes = factor.lanes * type.getIntOrFloatBitWidth() / 8;
+  int64_t bytes = factor.lanes * elementBytes(type);
   return vector::LoadOp::create(b, vectorOf(type, factor.lanes), factor.buffer, at, /*nontemporal=*/false,
                                 llvm::MaybeAlign(bytes));
 }
@@ -124,8 +124,7 @@ SmallVector<Value> ProductFrame::emitSum(Values accumulators,
 Value ProductFrame::addressOf(Value buffer, unsigned space) {
   auto metadata = memref::ExtractStridedMetadataOp::create(b, buffer);
   Value base = memref::ExtractAlignedPointerAsIndexOp::create(b, buffer);
-  int64_t bytes = cast<MemRefType>(buffer.getType()).getElementTypeBitWidth() / 8;
-  Value first = add(base, mul(metadata.getOffset(), index(bytes)));
+  Value first = add(base, mul(metadata.getOffset(), index(elementBytes(buffer.getType()))));
   auto type = LLVM::LLVMPointerType::get(b.getContext(), space == kShared ? kShared : 0);
   Value address = LLVM::IntToPtrOp::create(b, type, toI64(first));
   if (space == kGlobal)
@@ -271,7 +270,7 @@ void ProductFrame::finishGroup(ArrayRef<Value> sums, ArrayRef<Value> places) {
   };
   auto vectorIn = [&](const ProductElements &config) {
     return std::pair(vectorOf(config.type, lanes),
-                     llvm::MaybeAlign(lanes * config.type.getIntOrFloatBitWidth() / 8));
+                     llvm::MaybeAlign(lanes * elementBytes(config.type)));
   };
   for (auto [index, config] : llvm::enumerate(config.elements)) {
     if (!config.isRead)

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "lib/Codegen/Gpu/ProductKernel.h"
+#include "lib/Support/SizeBytes.h"
 
 namespace hjx {
 
@@ -55,7 +56,7 @@ protected:
     return mlir::VectorType::get({lanes}, type);
   }
   Value zero(mlir::Type type) { return mlir::arith::ConstantOp::create(b, b.getZeroAttr(type)); }
-  int64_t operandBytes() const { return config.operandType.getIntOrFloatBitWidth() / 8; }
+  int64_t operandBytes() const { return elementBytes(config.operandType); }
   /// Vectors of a tile that a thread brings.
   int64_t numChunks(const ProductFactor &factor) const {
     return factor.tileSide * tile.k / factor.lanes / k.blockSize;

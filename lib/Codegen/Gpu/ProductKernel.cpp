@@ -4,6 +4,7 @@
 #include "lib/Codegen/Gpu/ProductFrame.h"
 #include "lib/Codegen/Gpu/TensorProductKernel.h"
 #include "lib/Codegen/Gpu/WarpgroupProductKernel.h"
+#include "lib/Support/SizeBytes.h"
 #include "lib/Target/Ptx/Ptx.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -144,7 +145,7 @@ void ProductEmitter::store(const SharedFactor &to, ArrayRef<Value> loaded, Value
     if (factor.lanes == 1) {
       memref::StoreOp::create(b, value, to.shared, at);
     } else if (!factor.alongSum) {
-      int64_t bytes = factor.lanes * config.accumulatorType.getIntOrFloatBitWidth() / 8;
+      int64_t bytes = factor.lanes * elementBytes(config.accumulatorType);
       vector::StoreOp::create(b, value, to.shared, at, /*nontemporal=*/false,
                               llvm::MaybeAlign(std::min<int64_t>(bytes, 16)));
     } else {
@@ -210,7 +211,7 @@ static DictionaryAttr tensorMapOf(const ProductKernelConfig &config, unsigned fa
   Type element = config.operandType;
   bool alongSum = factor == 0 ? config.lhsAlongSum : config.rhsAlongSum;
   SmallVector<int64_t> box(config.mapRank(), 1);
-  box.back() = kTileBytes * 8 / element.getIntOrFloatBitWidth();
+  box.back() = kTileBytes / elementBytes(element);
   box[box.size() - 2] = alongSum ? (factor == 0 ? config.tile.m : config.tile.n) : config.tile.k;
   if (element.isF32()) // Rounded on the way.
     element = b.getType<FloatTF32Type>();

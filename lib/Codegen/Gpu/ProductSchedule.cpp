@@ -6,6 +6,7 @@
 #include "lib/Codegen/Gpu/TensorProductKernel.h"
 #include "lib/Codegen/Gpu/WarpgroupProductKernel.h"
 #include "lib/Codegen/Structured/SharedFunctions.h"
+#include "lib/Support/SizeBytes.h"
 
 #include <numeric>
 
@@ -169,7 +170,7 @@ ProductLaunch ProductLaunch::choose(const Product &product, const ProductEpilogu
     lhsOthers.push_back(loop.lhsStride);
     rhsOthers.push_back(loop.rhsStride);
   }
-  int64_t bytes = config.operandType.getIntOrFloatBitWidth() / 8;
+  int64_t bytes = elementBytes(config.operandType);
   auto storedBytes = [&](Packing packing) { return packing == Packing::None ? bytes : 1; };
   auto chooseWidths = [&](int64_t mostLhs, int64_t mostRhs) {
     Width lhs = chooseWidth({product.lhs.col, product.lhs.row}, {sizes.k, sizes.m}, lhsOthers,
@@ -216,8 +217,8 @@ ProductLaunch ProductLaunch::choose(const Product &product, const ProductEpilogu
   auto hasFewLoads = [&](int64_t lanes, Packing packing) { return packing == Packing::None ? lanes * bytes >= 4 : lanes > 1; };
   bool hasFew = hasFewLoads(config.lhsLanes, config.lhsPacking) && hasFewLoads(config.rhsLanes, config.rhsPacking);
   bool onTensorCores = byMaps || (hasTensorProduct(config, precision) && (hasFew || bytes > 1));
-  ProductWork work{sizes, numBatches, numSums, bytes, config.accumulatorType.getIntOrFloatBitWidth() / 8};
-  bool isWide = config.accumulatorType.getIntOrFloatBitWidth() > 32; // Two registers each.
+  ProductWork work{sizes, numBatches, numSums, bytes, elementBytes(config.accumulatorType)};
+  bool isWide = elementBytes(config.accumulatorType) > 4; // Two registers each.
   SmallVector<ProductTile> tiles;
   for (ProductTile tile : byMaps ? ArrayRef(kWarpgroupTiles) : onTensorCores ? ArrayRef(kTensorTiles) : ArrayRef(kTiles)) {
     if (onTensorCores)
@@ -246,7 +247,7 @@ ProductLaunch ProductLaunch::choose(const Product &product, const ProductEpilogu
   for (auto [buffer, alignment] : llvm::zip(epilogue.buffers, alignments.drop_front(2))) {
     Type type = getElementTypeOrSelf(buffer.buffer.getType());
     Width width = chooseWidth({buffer.col, buffer.row}, {sizes.n, sizes.m}, buffer.batches,
-                              type.getIntOrFloatBitWidth() / 8, alignment, resultLanes);
+                              elementBytes(type), alignment, resultLanes);
     bool isVector = width.alongFirst && width.lanes == resultLanes;
     config.elements.push_back({type, buffer.isRead, buffer.isWritten, buffer.row != 0, buffer.col != 0, isVector});
     if (isVector)

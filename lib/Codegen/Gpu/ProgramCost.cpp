@@ -5,6 +5,7 @@
 #include "lib/Codegen/Gpu/Passes.h"
 #include "lib/Codegen/Structured/Product.h"
 #include "lib/Codegen/Structured/RowLoops.h"
+#include "lib/Support/SizeBytes.h"
 
 #include "llvm/ADT/MapVector.h"
 
@@ -12,10 +13,6 @@ using namespace mlir;
 
 namespace hjx {
 namespace {
-
-int64_t elementBytes(MemRefType type) { return llvm::divideCeil(type.getElementTypeBitWidth(), 8u); }
-
-int64_t sizeOf(MemRefType type) { return type.getNumElements() * elementBytes(type); }
 
 int64_t lengthOf(scf::ForOp loop) { return loop.getStaticTripCount().value_or(APInt(64, 1)).getSExtValue(); }
 
@@ -56,7 +53,7 @@ public:
     int64_t bytes = 0;
     for (int64_t most : llvm::make_second_range(it->second))
       bytes += most;
-    return std::min(bytes, sizeOf(type));
+    return std::min(bytes, sizeBytes(type));
   }
 
 private:
@@ -107,7 +104,7 @@ SmallVector<Traffic> trafficOfAttention(func::FuncOp kernel) {
     AttentionOperands operands = AttentionOperands::of(part);
     for (auto [position, operand] : llvm::enumerate(operands.positions)) {
       Traffic::Bytes &bytes = traffic.operands[operand];
-      (position < operands.numRead ? bytes.read : bytes.written) = sizeOf(cast<MemRefType>(kernel.getArgumentTypes()[operand]));
+      (position < operands.numRead ? bytes.read : bytes.written) = sizeBytes(cast<MemRefType>(kernel.getArgumentTypes()[operand]));
     }
   }
   return launches;
@@ -164,7 +161,7 @@ public:
       bool isArgument = isa<BlockArgument>(root);
       for (const Lifetime &one : all) {
         bool isFirst = &one == all.begin(), isLast = &one == all.end() - 1;
-        total += one.minimum(isArgument && isFirst, isArgument && isLast && !isFirst, sizeOf(cast<MemRefType>(root.getType())));
+        total += one.minimum(isArgument && isFirst, isArgument && isLast && !isFirst, sizeBytes(cast<MemRefType>(root.getType())));
       }
     }
     return total;

@@ -6,6 +6,7 @@
 #include "lib/Codegen/Structured/BodyEmitter.h"
 #include "lib/Codegen/Structured/Combiner.h"
 #include "lib/Codegen/Gpu/Threads.h"
+#include "lib/Support/SizeBytes.h"
 
 #include "llvm/ADT/bit.h"
 
@@ -23,11 +24,6 @@ static constexpr int64_t kBlockSize = 256, kMaxBlockSize = 512;
 static constexpr int64_t kMinTermsPerThread = 4;
 /// Columns of 4 bytes in a sector, the least that memory gives.
 static constexpr int64_t kSectorColumns = 8;
-
-static int64_t elementBytes(const Access &access) {
-  return llvm::divideCeil(getElementTypeOrSelf(access.operand.getType()).getIntOrFloatBitWidth(),
-                          8u);
-}
 
 /// How good `loop` is as the fastest: contiguous accesses win, strided ones waste cache lines.
 static int64_t score(const LoopNest &nest, unsigned loop) {
@@ -57,7 +53,7 @@ static std::optional<unsigned> takeBest(SmallVectorImpl<unsigned> &loops, const 
 /// Bytes to which the address of `access` is aligned at each step of `lanes` along `vectorLoop`.
 static int64_t alignmentOf(const LoopNest &nest, const Access &access, int64_t bufferAlignment,
                            unsigned vectorLoop, int64_t lanes) {
-  int64_t bytes = elementBytes(access);
+  int64_t bytes = elementBytes(access.operand.getType());
   int64_t alignment = std::gcd(bufferAlignment, access.offset * bytes);
   for (auto [loop, stride] : llvm::enumerate(access.strides))
     alignment = std::gcd(alignment, stride * bytes * (loop == vectorLoop ? lanes : 1));
@@ -98,15 +94,15 @@ ThreadSchedule ThreadSchedule::choose(LoopNest &nest,
   int64_t widest = 1;
   for (const Access &access : nest.accesses)
     if (!access.byValue && access.strides[*vectorLoop] == 1)
-      widest = std::max(widest, elementBytes(access));
+      widest = std::max(widest, elementBytes(access.operand.getType()));
   for (int64_t lanes = kMaxVectorBytes / widest; lanes > 1; lanes /= 2) {
     bool fits = nest.loops[*vectorLoop].size % lanes == 0;
     for (Access &access : nest.accesses) {
       if (access.byValue || access.strides[*vectorLoop] != 1)
         continue;
       access.alignment = alignmentOf(nest, access, bufferAlignment(access.operand), *vectorLoop, lanes);
-      fits &= access.alignment % (lanes * elementBytes(access)) == 0;
-      access.alignment = lanes * elementBytes(access);
+      fits &= access.alignment % (lanes * elementBytes(access.operand.getType())) == 0;
+      access.alignment = lanes * elementBytes(access.operand.getType());
     }
     if (!fits)
       continue;

@@ -20,6 +20,7 @@
 // buffers (FuseRows.cpp).
 #include "lib/Codegen/Structured/Passes.h"
 #include "lib/Codegen/Structured/Product.h"
+#include "lib/Support/SizeBytes.h"
 
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 
@@ -156,7 +157,7 @@ unsigned Fusion::maxCopies(linalg::GenericOp op) const {
     return kMaxCopies;
   auto type = cast<RankedTensorType>(op.getResult(0).getType());
   bool isLong = type.getRank() > 0 && keptRowBytes > 0 &&
-                type.getShape().back() * llvm::divideCeil(type.getElementTypeBitWidth(), 8u) > keptRowBytes;
+                type.getShape().back() * elementBytes(type) > keptRowBytes;
   return isLong ? kMaxExpensiveCopies : 0;
 }
 

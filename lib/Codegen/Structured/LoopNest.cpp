@@ -3,6 +3,8 @@
 // Addresses as linear functions of loop variables: see the header.
 #include "lib/Codegen/Structured/LoopNest.h"
 
+#include "lib/Support/SizeBytes.h"
+
 using namespace mlir;
 using namespace hjx;
 
@@ -123,7 +125,7 @@ double hjx::estimatedIterationNs(const LoopNest &nest) {
   for (const Access &access : nest.accesses)
     if (auto type = dyn_cast<MemRefType>(access.operand.getType());
         type && llvm::any_of(access.strides, [](int64_t stride) { return stride != 0; }))
-      ns += 0.02 * llvm::divideCeil(type.getElementTypeBitWidth(), 8u);
+      ns += 0.02 * static_cast<double>(elementBytes(type));
   for (Operation &op : nest.op.getBody()->without_terminator()) {
     if (isa<math::ExpOp, math::TanhOp, math::LogOp, math::ErfOp, math::PowFOp, math::SinOp,
             math::CosOp, math::Log1pOp, math::ExpM1Op>(op))

@@ -8,6 +8,8 @@
 // user in the innermost block that also holds the allocation.
 #include "lib/Codegen/Structured/MemoryPlan.h"
 
+#include "lib/Support/SizeBytes.h"
+
 #include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/Support/Format.h"
@@ -228,8 +230,7 @@ FailureOr<MemoryPlan> hjx::planMemory(func::FuncOp func,
     }
     MemoryPlan::Entry entry;
     entry.name = nameOf(allocation.getLoc());
-    entry.sizeBytes =
-        type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8u);
+    entry.sizeBytes = sizeBytes(type);
     entry.firstUse = INT64_MAX;
     entry.lastUse = -1;
     for (Value alias : aliases.resolve(allocation)) {

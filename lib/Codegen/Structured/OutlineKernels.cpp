@@ -6,6 +6,7 @@
 #include "lib/Codegen/Structured/Passes.h"
 #include "lib/Codegen/Structured/RowLoops.h"
 #include "lib/Codegen/Structured/SharedFunctions.h"
+#include "lib/Support/SizeBytes.h"
 
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -124,7 +125,7 @@ private:
   static bool rowIsSmall(memref::AllocOp allocation, MutableArrayRef<linalg::GenericOp> ops) {
     MemRefType type = allocation.getType();
     int64_t rows = cast<IntegerAttr>(ops.front()->getAttr(kRowsAttr)).getInt();
-    return type.getNumElements() / rows * type.getElementTypeBitWidth() / 8 <= kMaxOwnRowBytes;
+    return type.getNumElements() / rows * elementBytes(type) <= kMaxOwnRowBytes;
   }
 
   SharedFunctions functions;

@@ -8,6 +8,7 @@
 //   call @hjx_rt_launch(%launcher, 3, 48, 1, 1, 256, 1, 1, 0, %args)
 //
 // What is a tensor map to the kernel is 128 bytes on the stack, that @hjx_rt_tensor_map wrote before.
+#include "lib/Support/SizeBytes.h"
 #include "lib/Target/BarePointers.h"
 #include "lib/Target/Ptx/Ptx.h"
 #include "lib/Target/Ptx/SharedMemory.h"
@@ -170,7 +171,7 @@ private:
       return nullptr;
     }
     Type i64 = b.getI64Type();
-    int64_t rank = type.getRank(), bytes = type.getElementTypeBitWidth() / 8;
+    int64_t rank = type.getRank(), bytes = elementBytes(type);
     auto metadata = memref::ExtractStridedMetadataOp::create(b, buffer);
     Value shape = stackSlot(b.getLoc(), i64, 3 * rank);
     auto toI64 = [&](Value index) -> Value { return arith::IndexCastOp::create(b, i64, index); };
@@ -210,7 +211,7 @@ private:
     auto address = memref::ExtractAlignedPointerAsIndexOp::create(b, constant);
     Value number = arith::IndexCastOp::create(b, b.getI64Type(), address);
     Value host = LLVM::IntToPtrOp::create(b, pointer, number);
-    int64_t bytes = type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8u);
+    int64_t bytes = sizeBytes(type);
     Value size = LLVM::ConstantOp::create(b, b.getI64Type(), bytes);
     Value device =
         LLVM::CallOp::create(b, pointer, kConstant, ValueRange{launcher, host, size}).getResult();
@@ -229,7 +230,7 @@ private:
     Value view = memref::SubViewOp::create(b, element, load.getMemRef(), offsets, ones, ones);
     auto metadata = memref::ExtractStridedMetadataOp::create(b, view);
     Value base = memref::ExtractAlignedPointerAsIndexOp::create(b, load.getMemRef());
-    int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8u);
+    int64_t bytes = elementBytes(type);
     Value offset = arith::MulIOp::create(b, metadata.getOffset(),
                                          arith::ConstantIndexOp::create(b, bytes));
     Value address = arith::IndexCastOp::create(b, b.getI64Type(),

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "lib/Support/Pch.h"
+#include "lib/Support/SizeBytes.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -41,7 +42,7 @@ struct SharedMemory {
     };
     for (auto [index, buffer] : llvm::enumerate(kernel.getWorkgroupAttributions())) {
       auto type = mlir::cast<mlir::MemRefType>(buffer.getType());
-      int64_t bytes = type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8u);
+      int64_t bytes = hjx::sizeBytes(type);
       auto alignment = attributeOf(index, mlir::LLVM::LLVMDialect::getAlignAttrName());
       auto turn = attributeOf(index, kTurnAttr);
       int64_t &end = ends[turn ? turn.getInt() : 0];
