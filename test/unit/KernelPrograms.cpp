@@ -7,8 +7,10 @@
 
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <random>
+#include <set>
 #include <sstream>
 
 using namespace hjx;
@@ -92,19 +94,29 @@ std::vector<char> randomBytes(const BufferSpec &spec, std::mt19937 &generator) {
   return bytes;
 }
 
-/// The sections of KernelPrograms.mlir.
-std::vector<KernelProgram> readPrograms() {
-  std::ifstream file(HJX_TEST_SOURCE_DIR "/KernelPrograms.mlir");
-  std::vector<KernelProgram> programs;
+/// The sections of a file; what stands before the first is its heading.
+void readPrograms(const std::filesystem::path &path, std::vector<KernelProgram> &programs) {
+  std::ifstream file(path);
   const std::string marker = "// ----- ";
+  bool inProgram = false;
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with(marker)) {
       std::istringstream words(line.substr(marker.size()));
       words >> programs.emplace_back().name >> programs.back().tolerance;
-    } else if (!programs.empty()) {
+      inProgram = true;
+    } else if (inProgram) {
       programs.back().text += line + "\n";
     }
   }
+}
+
+std::vector<KernelProgram> readPrograms() {
+  std::set<std::filesystem::path> files; // In the same order everywhere.
+  for (const auto &entry : std::filesystem::directory_iterator(HJX_TEST_SOURCE_DIR "/KernelPrograms"))
+    files.insert(entry.path());
+  std::vector<KernelProgram> programs;
+  for (const std::filesystem::path &file : files)
+    readPrograms(file, programs);
   return programs;
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The programs of KernelPrograms.mlir, with random inputs and a comparison: what CpuKernelTest and
-// GpuKernelTest run.
+// Small programs of the tensor stage, one for each way in which kernels differ, with random inputs and a
+// comparison: what CpuKernelTest and GpuKernelTest run. They are in KernelPrograms/, a file for each kind of
+// kernel, in which a line `// ----- name tolerance` begins one. The tolerance is relative, for float results;
+// without it bits are equal.
 #pragma once
 
 #include "lib/Execution/DeviceExecutable.h"
