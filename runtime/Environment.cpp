@@ -107,7 +107,9 @@ std::string hjx::cudaDriverPath() {
   return std::string(value.empty() ? "libcuda.so.1" : value);
 }
 
-bool hjx::cudaGraphs() { return choice("HJX_CUDA_GRAPHS", {"1", "0"}) == 0; }
+bool hjx::cudaGraphs() { return choice("HJX_CUDA_GRAPHS", {"1", "0"}) == 0 && !cudaLaunchBlocking(); }
+
+bool hjx::cudaLaunchBlocking() { return choice("CUDA_LAUNCH_BLOCKING", {"0", "1"}) == 1; }
 
 std::string hjx::ptxasPath() { return std::string(valueOf("HJX_PTXAS")); }
 

@@ -4,6 +4,7 @@
 //
 // | variable             | meaning                                        | default               |
 // |----------------------|------------------------------------------------|-----------------------|
+// | CUDA_LAUNCH_BLOCKING | 1: each launch is waited for, errors name it   | 0                     |
 // | HJX_BACKEND          | what runs programs: cpu or interpreter         | cpu                   |
 // | HJX_CACHE_DIR        | machine code of GPU programs, or none          | hjx in XDG_CACHE_HOME |
 // | HJX_CUDA_DRIVER      | the library with CUDA's driver API             | libcuda.so.1          |
@@ -64,8 +65,11 @@ constexpr int kMostCpuDevices = 1024, kMostSimulatedDevices = 16;
 /// HJX_CUDA_DRIVER: a path, or a name that the system's loader finds.
 std::string cudaDriverPath();
 
-/// HJX_CUDA_GRAPHS: whether launches that repeat are replayed as a graph.
+/// HJX_CUDA_GRAPHS: whether launches that repeat are replayed as a graph. Never if CUDA_LAUNCH_BLOCKING is set.
 bool cudaGraphs();
+
+/// CUDA_LAUNCH_BLOCKING, which other libraries know, too.
+bool cudaLaunchBlocking();
 
 /// HJX_PTXAS, or nothing.
 std::string ptxasPath();

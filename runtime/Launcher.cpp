@@ -33,7 +33,10 @@ void Launcher::launch(int64_t kernel, const LaunchShape &shape, void **arguments
                                                   kernels.size(), ", got ", kernel));
     return;
   }
-  firstError = ask(kernels[static_cast<size_t>(kernel)], shape, arguments);
+  auto index = static_cast<size_t>(kernel);
+  firstError = ask(kernels[index], shape, arguments);
+  if (!firstError.ok() && index < code.places.size() && !code.places[index].empty())
+    firstError = absl::Status(firstError.code(), absl::StrCat(code.places[index], ": ", firstError.message()));
 }
 
 absl::Status Launcher::ask(const Kernel &kernel, const LaunchShape &shape, void **arguments) {

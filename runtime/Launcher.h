@@ -18,11 +18,13 @@ namespace hjx {
 /// Threads: may be used by several threads at once.
 class LoadedCode {
 public:
-  LoadedCode(RuntimeDevice &device, std::unique_ptr<DeviceModule> module)
-      : device(device), module(std::move(module)) {}
+  /// `places`, of each kernel in its program, are for messages.
+  LoadedCode(RuntimeDevice &device, std::unique_ptr<DeviceModule> module, std::vector<std::string> places = {})
+      : device(device), module(std::move(module)), places(std::move(places)) {}
 
   RuntimeDevice &device;
   const std::unique_ptr<DeviceModule> module;
+  const std::vector<std::string> places;
 
   /// The device's copy of `data`, made at the first call unless that `mayCopy` nothing.
   absl::StatusOr<void *> constant(const void *data, int64_t sizeBytes, bool mayCopy = true);

@@ -109,11 +109,11 @@ namespace {
 class GpuExecutable : public DeviceExecutable {
 public:
   GpuExecutable(RuntimeDevice &device, ProgramInterface interface, std::shared_ptr<const void> code,
-                Entry entry, std::unique_ptr<DeviceModule> kernels, bool isReplayed,
-                const GpuLoadOptions &options)
+                Entry entry, std::unique_ptr<DeviceModule> kernels, std::vector<std::string> places,
+                bool isReplayed, const GpuLoadOptions &options)
       : DeviceExecutable(device, std::move(interface)), code(std::move(code)), entry(entry),
-        isReplayed(isReplayed), isTimed(options.profile), loaded(device, std::move(kernels)), calls(loaded),
-        timed(loaded, options.trace) {}
+        isReplayed(isReplayed), isTimed(options.profile), loaded(device, std::move(kernels), std::move(places)),
+        calls(loaded), timed(loaded, options.trace) {}
 
   ~GpuExecutable() override {
     // The last launches may still be running the kernels.
@@ -157,6 +157,6 @@ static absl::StatusOr<std::unique_ptr<DeviceModule>> loadKernels(RuntimeDevice &
 
 absl::StatusOr<std::unique_ptr<DeviceExecutable>> GpuProgram::load(RuntimeDevice &device, const GpuLoadOptions &options) const {
   HJX_ASSIGN_OR_RETURN(std::unique_ptr<DeviceModule> kernels, loadKernels(device, ptx(), kernelNames()));
-  return std::make_unique<GpuExecutable>(device, described, code, code->entry, std::move(kernels),
+  return std::make_unique<GpuExecutable>(device, described, code, code->entry, std::move(kernels), code->device.kernelPlaces,
                                          cudaGraphs() && numReads() == 0, options);
 }

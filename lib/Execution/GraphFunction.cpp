@@ -10,6 +10,7 @@
 #include "lib/Execution/LowerModule.h"
 #include "lib/Execution/RefSignature.h"
 #include "lib/Pipelines/Register.h"
+#include "lib/Support/Places.h"
 
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Parser/Parser.h"
@@ -34,16 +35,9 @@ int GraphFunction::find(const std::vector<GraphValue> &values, std::string_view 
   return -1;
 }
 
-static std::string placeOf(Location location) {
-  std::string place = "graph";
-  location->walk([&](Location part) {
-    auto file = dyn_cast<FileLineColLoc>(part);
-    if (!file)
-      return WalkResult::advance();
-    place = absl::StrCat(file.getFilename().str(), ":", file.getLine());
-    return WalkResult::interrupt();
-  });
-  return place;
+static std::string placeInGraph(Location location) {
+  std::string place = placeOf(location);
+  return place.empty() ? "graph" : place;
 }
 
 static std::optional<StoredType> storedTypeOf(Type type) {
@@ -97,7 +91,7 @@ static absl::StatusOr<GraphValue> readValue(StringRef function, StringRef kind, 
   if (value.name.empty())
     value.name = absl::StrCat(kind == "argument" ? "arg" : "result", index);
   value.role = text("hjx.role");
-  value.where = placeOf(location);
+  value.where = placeInGraph(location);
 
   auto tensor = dyn_cast<RankedTensorType>(type);
   value.isKey = tensor && isa<ir::KeyType>(tensor.getElementType());
@@ -134,7 +128,7 @@ static absl::Status readValues(const Signature &signature, llvm::function_ref<Lo
 absl::StatusOr<GraphFunction> readGraphFunction(func::FuncOp function) {
   GraphFunction out;
   out.name = function.getSymName().str();
-  out.where = placeOf(function.getLoc());
+  out.where = placeInGraph(function.getLoc());
   if (function.isExternal())
     return badInput(absl::StrCat(out.where, ": ", out.name), "a function with a body", "a declaration", "define it");
   HJX_RETURN_IF_ERROR(readValues(
@@ -147,7 +141,7 @@ absl::StatusOr<GraphFunction> readGraphFunction(ModuleOp program, const std::str
   out.name = name;
   Operation *main = program.lookupSymbol("main");
   Location location = main ? main->getLoc() : program.getLoc();
-  out.where = placeOf(location);
+  out.where = placeInGraph(location);
   CollectedDiagnostics diagnostics(program.getContext());
   FailureOr<Signature> signature = Signature::of(program);
   if (failed(signature))
@@ -218,7 +212,7 @@ absl::StatusOr<OwningOpRef<ModuleOp>> extractFunction(ModuleOp module, const std
     if (function.isPublic())
       names.push_back(function.getSymName().str());
   if (names.empty())
-    return badInput(placeOf(module.getLoc()), "a module with a public function", "none", "only public functions can be called");
+    return badInput(placeInGraph(module.getLoc()), "a module with a public function", "none", "only public functions can be called");
   auto found = module.lookupSymbol<func::FuncOp>(name);
   if (!found || !found.isPublic()) {
     std::string nearest = nearestName(name, names);

@@ -11,6 +11,10 @@
 
 namespace hjx {
 
+/// What to do about an error of work that was launched before: the driver does not say which.
+constexpr absl::string_view kFindTheKernel = "run with CUDA_LAUNCH_BLOCKING=1 to have the kernel and its place named, under "
+                                             "compute-sanitizer the access";
+
 struct CudaContext {
   std::shared_ptr<const cuda::Driver> driver;
   std::string label; ///< of the device: "cuda:0"

@@ -3,6 +3,7 @@
 // A device with two streams: one for all its work, one for copies that overtake it.
 #include "runtime/cuda/CudaDevice.h"
 
+#include "runtime/Environment.h"
 #include "runtime/cuda/CudaContext.h"
 
 #include "absl/strings/ascii.h"
@@ -121,7 +122,10 @@ public:
 
   absl::Status launch(const Kernel &kernel, const LaunchShape &shape, void **arguments) override {
     HJX_RETURN_IF_ERROR(enter());
-    return CudaContext::launch(stream, kernel, shape, arguments);
+    HJX_RETURN_IF_ERROR(CudaContext::launch(stream, kernel, shape, arguments));
+    return isBlocking ? check(driver->cuStreamSynchronize(stream), absl::StrCat("running '", kernel.name, "'"),
+                              "run under compute-sanitizer to find the access")
+                      : absl::OkStatus();
   }
 
   absl::StatusOr<std::unique_ptr<LaunchGraph>>
@@ -147,7 +151,7 @@ public:
   absl::Status synchronize() override {
     HJX_RETURN_IF_ERROR(enter());
     return check(driver->cuStreamSynchronize(stream), "running what was launched",
-                 "run under compute-sanitizer to find the kernel and the access");
+                 kFindTheKernel);
   }
 
 protected:
@@ -207,6 +211,7 @@ private:
   CUdevice device = 0;
   CUstream stream = nullptr, copies = nullptr;
   int maxSharedBytes = 0;
+  const bool isBlocking = cudaLaunchBlocking();
 };
 
 absl::StatusOr<std::unique_ptr<DeviceModule>>

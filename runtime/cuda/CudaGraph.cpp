@@ -70,7 +70,7 @@ recordCudaGraph(const CudaContext &cuda, absl::FunctionRef<absl::Status(LaunchRe
 absl::Status replayCudaGraph(const CudaContext &cuda, CUstream stream, const LaunchGraph &graph) {
   HJX_RETURN_IF_ERROR(cuda.enter());
   return cuda.check(cuda.driver->cuGraphLaunch(static_cast<const CudaGraph &>(graph).exec, stream),
-                    "replaying a graph of launches");
+                    "replaying a graph of launches", kFindTheKernel);
 }
 
 } // namespace hjx

@@ -8,6 +8,7 @@
 #include "lib/Execution/CubinCache.h"
 #include "lib/Execution/Target.h"
 #include "lib/Pipelines/Register.h"
+#include "runtime/Environment.h"
 #include "runtime/cuda/CudaDevice.h"
 #include "test/unit/TemporaryFolder.h"
 
@@ -27,11 +28,12 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::SizeIs;
+using testing::StartsWith;
 
 namespace {
 
 // Before the runtime looks.
-const bool kEnvironment = setenv("HJX_CUDA_DRIVER", HJX_PTXSIM_LIBRARY, 1) == 0;
+const bool kEnvironment = setenv("HJX_CUDA_DRIVER", HJX_PTXSIM_LIBRARY, 1) == 0 && setenv("HJX_PTXSIM_DEVICES", "2", 1) == 0;
 
 // r[i] = p[i] - g[i] * lr, stored in p; and the sum of r.
 constexpr const char *kUpdate = R"mlir(
@@ -71,7 +73,7 @@ protected:
   }
 
   absl::StatusOr<std::unique_ptr<GpuProgram>> compile(llvm::StringRef text, GpuOptions options = {}) {
-    OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
+    OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context, "update.mlir");
     if (!module)
       return absl::InvalidArgumentError("the test's module does not parse");
     auto program = GpuProgram::compile(*module, options);
@@ -80,10 +82,10 @@ protected:
     return program;
   }
 
-  std::unique_ptr<DeviceExecutable> load(llvm::StringRef text) {
+  std::unique_ptr<DeviceExecutable> load(llvm::StringRef text, const std::string &device = "cuda") {
     auto program = compile(text);
     EXPECT_TRUE(program.ok()) << program.status();
-    auto executable = (*program)->load(**openDevice("cuda"));
+    auto executable = (*program)->load(**openDevice(device));
     EXPECT_TRUE(executable.ok()) << executable.status();
     return *std::move(executable); // The program itself is gone now.
   }
@@ -92,8 +94,7 @@ protected:
 };
 
 /// Host values in device memory.
-DeviceBuffer upload(const std::vector<float> &values) {
-  RuntimeDevice &device = **openDevice("cuda");
+DeviceBuffer upload(const std::vector<float> &values, RuntimeDevice &device = **openDevice("cuda")) {
   auto sizeBytes = static_cast<int64_t>(values.size() * sizeof(float));
   DeviceBuffer buffer = *device.allocate(sizeBytes);
   EXPECT_TRUE(device.copyToDevice(buffer.data(), values.data(), sizeBytes).ok());
@@ -527,5 +528,17 @@ TEST_F(GpuExecutableTest, ReportsTheDeviceError) {
   absl::Status status = executable->run({p.data(), tooSmall.data(), rate.data()}, {sum.data(), nullptr});
   if (status.ok())
     status = executable->device().synchronize();
-  EXPECT_THAT(messageOf(status), AllOf(HasSubstr("cuda:0: "), HasSubstr("CUDA_ERROR_")));
+  EXPECT_THAT(messageOf(status), AllOf(HasSubstr("cuda:0: "), HasSubstr("CUDA_ERROR_"),
+                                       HasSubstr("help: run with CUDA_LAUNCH_BLOCKING=1 to have the kernel and its place named")));
+}
+
+TEST_F(GpuExecutableTest, NamesTheKernelOfAnErrorThatItWaitedFor) {
+  setenv("CUDA_LAUNCH_BLOCKING", "1", 1); // Before the device is opened.
+  std::unique_ptr<DeviceExecutable> executable = load(kUpdate, "cuda:1");
+  RuntimeDevice &device = executable->device();
+  DeviceBuffer p = upload(std::vector<float>(100, 1), device), rate = upload({1}, device), sum = upload({0}, device);
+  DeviceBuffer tooSmall = upload({1, 2}, device);
+  absl::Status status = executable->run({p.data(), tooSmall.data(), rate.data()}, {sum.data(), nullptr});
+  EXPECT_THAT(messageOf(status), AllOf(StartsWith("update.mlir:7: cuda:1: running 'rows_"), HasSubstr("CUDA_ERROR_"), HasSubstr("compute-sanitizer")));
+  EXPECT_FALSE(cudaGraphs());
 }

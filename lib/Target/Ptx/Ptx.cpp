@@ -3,6 +3,8 @@
 // LLVM IR, optimisation and the NVPTX backend: see the header.
 #include "lib/Target/Ptx/Ptx.h"
 
+#include "lib/Support/Places.h"
+
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -150,8 +152,10 @@ Expected<DeviceCode> hjx::emitPtx(mlir::gpu::GPUModuleOp device, const PtxOption
   SmallString<0> text;
   raw_svector_ostream stream(text);
   for (auto kernel : device.getOps<mlir::LLVM::LLVMFuncOp>()) {
-    if (kernel->hasAttr(mlir::NVVM::NVVMDialect::getKernelFuncAttrName()))
+    if (kernel->hasAttr(mlir::NVVM::NVVMDialect::getKernelFuncAttrName())) {
       code.kernelNames.push_back(kernel.getName().str());
+      code.kernelPlaces.push_back(placeOf(kernel.getLoc()));
+    }
     if (auto bytes = kernel->getAttrOfType<mlir::IntegerAttr>(kDynamicSharedAttr))
       stream << "// " << kernel.getName() << ": " << bytes.getInt() << " bytes of dynamic shared memory\n";
   }

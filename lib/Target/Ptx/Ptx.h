@@ -58,7 +58,9 @@ struct PtxOptions {
 
 struct DeviceCode {
   std::string ptx;
-  std::vector<std::string> kernelNames; ///< hjx_rt_launch's kernel number is the index.
+  /// hjx_rt_launch's kernel number is the index.
+  std::vector<std::string> kernelNames;
+  std::vector<std::string> kernelPlaces; ///< "model.cpp:42" of each: where the program asks for it first.
 };
 
 /// Appends the passes from the kernel stage to the machine stage of a GPU program.
