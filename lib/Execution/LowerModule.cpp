@@ -69,16 +69,16 @@ static absl::Status dump(ModuleOp module, const std::string &folder, Stage stage
 }
 
 static void buildPipelineTo(Stage stage, OpPassManager &pm, const LowerOptions &options) {
-  HasAttentionKernel hasKernel = options.forGpu ? hasAttentionKernel : nullptr;
+  AttentionSupportOf attention = options.forGpu ? gpuAttentionSupport : nullptr;
   switch (stage) {
   case Stage::Traced:
     return;
   case Stage::Pure:
-    return buildToPurePipeline(pm, hasKernel);
+    return buildToPurePipeline(pm, attention);
   case Stage::Lo:
     return buildToLoPipeline(pm);
   case Stage::Tensor:
-    return buildToTensorPipeline(pm, {.hasAttentionKernel = hasKernel});
+    return buildToTensorPipeline(pm, {.attention = attention});
   case Stage::Kernel:
     return options.forGpu ? buildToGpuKernelPipeline(pm, options.gpu) : buildToKernelPipeline(pm, options.kernel);
   case Stage::Machine:

@@ -2,6 +2,7 @@
 //
 // The order of the passes from traced programs to linalg, and the names of all pipelines.
 #include "lib/Codegen/Cpu/Passes.h"
+#include "lib/Codegen/Gpu/AttentionKernel.h"
 #include "lib/Codegen/Gpu/Passes.h"
 #include "lib/HiTypes/Passes.h"
 #include "lib/Lowering/Passes.h"
@@ -17,8 +18,8 @@
 using namespace mlir;
 using namespace hjx;
 
-void hjx::buildToPurePipeline(OpPassManager &pm, HasAttentionKernel hasKernel) {
-  pm.addPass(createDecomposeAttention(hasKernel));
+void hjx::buildToPurePipeline(OpPassManager &pm, AttentionSupportOf attention) {
+  pm.addPass(createDecomposeAttention(attention));
   pm.addPass(createExpandTransforms());
   pm.addPass(createSymbolDCEPass());
   pm.addPass(createInlineSingleUse());
@@ -38,7 +39,7 @@ void hjx::buildToTensorPipeline(OpPassManager &pm, const TensorPipelineOptions &
   // Without the inliner's own simplification of each function: one clean-up comes at the end.
   pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
   pm.addPass(createSymbolDCEPass());
-  pm.addPass(createDecomposeAttention(options.hasAttentionKernel));
+  pm.addPass(createDecomposeAttention(options.attention));
   pm.addNestedPass<func::FuncOp>(createJoinPads());
   pm.addPass(createCSEPass());
   pm.addPass(createConvertHjxToLinalg({options.fuse}));
@@ -58,6 +59,11 @@ static void registerPipeline(StringRef name, StringRef description, Stage from,
 }
 
 namespace {
+struct GpuOption : PassPipelineOptions<GpuOption> {
+  Option<bool> gpu{*this, "gpu", llvm::cl::desc("Leave attention that a GPU has kernels for; remark on other")};
+  AttentionSupportOf attention() const { return gpu ? gpuAttentionSupport : nullptr; }
+};
+
 struct ChipOption : PassPipelineOptions<ChipOption> {
   Option<std::string> chip{*this, "chip", llvm::cl::desc("The processor, as ptxas names it"),
                            llvm::cl::init("sm_80")};
@@ -65,12 +71,19 @@ struct ChipOption : PassPipelineOptions<ChipOption> {
 } // namespace
 
 void hjx::registerPipelines() {
-  registerPipeline("hjx-to-pure", "Expand requests: programs of arrays, control flow and calls",
-                   Stage::Traced, [](OpPassManager &pm) { buildToPurePipeline(pm); });
+  PassPipelineRegistration<GpuOption>(
+      "hjx-to-pure", "Expand requests: programs of arrays, control flow and calls",
+      [](OpPassManager &pm, const GpuOption &options) {
+        pm.addPass(createVerifyStagePass(Stage::Traced));
+        buildToPurePipeline(pm, options.attention());
+      });
   registerPipeline("hjx-to-lo", "Discharge refs, lower hi-types and random keys: first-order programs on arrays of numbers",
                    Stage::Pure, buildToLoPipeline);
-  registerPipeline("hjx-to-tensor", "Lower to linalg on tensors", Stage::Lo,
-                   [](OpPassManager &pm) { buildToTensorPipeline(pm); });
+  PassPipelineRegistration<GpuOption>(
+      "hjx-to-tensor", "Lower to linalg on tensors", [](OpPassManager &pm, const GpuOption &options) {
+        pm.addPass(createVerifyStagePass(Stage::Lo));
+        buildToTensorPipeline(pm, {.attention = options.attention()});
+      });
   registerPipeline("hjx-to-kernel", "Lower to kernels on buffers in one planned arena, for a CPU",
                    Stage::Tensor, [](OpPassManager &pm) {
                      buildToKernelPipeline(pm);

@@ -12,8 +12,8 @@
 namespace hjx {
 
 /// traced → pure: requests expanded, single-use functions inlined. Attention is written out first,
-/// unless the target has a kernel for it.
-void buildToPurePipeline(mlir::OpPassManager &pm, HasAttentionKernel hasKernel = nullptr);
+/// unless `attention`, of a target, has a kernel for it.
+void buildToPurePipeline(mlir::OpPassManager &pm, AttentionSupportOf attention = nullptr);
 
 /// pure → lo: no keys left.
 void buildToLoPipeline(mlir::OpPassManager &pm);
@@ -22,7 +22,7 @@ struct TensorPipelineOptions {
   /// Compute elementwise ops inside the op that uses them.
   bool fuse = true;
   /// As for buildToPurePipeline; says it again of what derivatives have made.
-  HasAttentionKernel hasAttentionKernel = nullptr;
+  AttentionSupportOf attention = nullptr;
 };
 /// lo → tensor: linalg, tensor, arith, math and scf in one function per public one.
 void buildToTensorPipeline(mlir::OpPassManager &pm, const TensorPipelineOptions &options = {});

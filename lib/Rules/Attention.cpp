@@ -5,6 +5,8 @@
 
 #include "lib/Rules/Emit.h"
 
+#include "mlir/IR/IRMapping.h"
+
 using namespace mlir;
 using namespace hjx;
 using namespace hjx::emit;
@@ -151,4 +153,46 @@ SmallVector<Value> hjx::decomposeAttention(ImplicitLocOpBuilder &b, Operation *o
   if (auto tangent = dyn_cast<ir::AttentionTangentOp>(op))
     return decompose(b, tangent);
   return decompose(b, cast<ir::AttentionCotangentOp>(op));
+}
+
+static ArrayRef<int64_t> shapeOf(Operation *attention, unsigned operand) { return typeOf(attention->getOperand(operand)).getShape(); }
+
+std::pair<int64_t, int64_t> hjx::featuresOf(Operation *attention) {
+  return {shapeOf(attention, 0).back(), shapeOf(attention, 2).back()};
+}
+
+int64_t hjx::scoresBytes(Operation *attention) {
+  // [..., queries, heads] of keys.
+  int64_t bytes = typeOf(attention->getOperand(0)).getElementType().isF64() ? 8 : 4;
+  for (int64_t size : shapeOf(attention, 0).drop_back())
+    bytes *= size;
+  return bytes * shapeOf(attention, 1).drop_back(2).back();
+}
+
+SmallVector<Value> hjx::padAttention(ImplicitLocOpBuilder &b, Operation *op, int64_t features) {
+  auto rank = static_cast<int64_t>(shapeOf(op, 0).size());
+  SmallVector<int64_t> zeros(rank, 0), ones(rank, 1);
+  auto isOfRows = [&](Value x) { return typeOf(x).getRank() < rank; }; // logsumexp, shift
+  IRMapping padded;
+  for (Value x : op->getOperands()) {
+    if (isOfRows(x) || typeOf(x).getShape().back() == features)
+      continue;
+    SmallVector<int64_t> more(zeros);
+    more.back() = features - typeOf(x).getShape().back();
+    Value zero = emit::zeros(b, RankedTensorType::get({}, typeOf(x).getElementType()));
+    padded.map(x, ir::PadOp::create(b, x, zero, zeros, more, zeros).getResult());
+  }
+  Operation *whole = b.clone(*op, padded);
+  SmallVector<Value> results;
+  for (Value result : whole->getResults()) {
+    RankedTensorType type = typeOf(result);
+    if (!isOfRows(result)) {
+      SmallVector<int64_t> shape(type.getShape());
+      shape.back() = features;
+      result.setType(type.clone(shape));
+      result = ir::SliceOp::create(b, result, zeros, type.getShape(), ones);
+    }
+    results.push_back(result);
+  }
+  return results;
 }

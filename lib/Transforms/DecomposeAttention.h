@@ -9,10 +9,7 @@
 
 namespace hjx {
 
-/// Says of attention, its tangent or its cotangent whether a target has a kernel for it.
-using HasAttentionKernel = bool (*)(mlir::Operation *);
-
-/// Writes out those of which `hasKernel` says no, or all without it.
-std::unique_ptr<mlir::Pass> createDecomposeAttention(HasAttentionKernel hasKernel);
+/// Writes out what the target has no kernels for, or all if there is none.
+std::unique_ptr<mlir::Pass> createDecomposeAttention(AttentionSupportOf target);
 
 } // namespace hjx

@@ -10,8 +10,9 @@ include "mlir/Pass/PassBase.td"
 def DecomposeAttention : Pass<"hjx-decompose-attention", "mlir::ModuleOp"> {
   let summary = "Write attention and its derivatives out in products and elementwise ops";
   let description = [{
-    The first pass of a target without kernels for attention; the pipelines for GPUs
-    keep what these have kernels for (lib/Codegen/Gpu/AttentionKernel.h).
+    The first pass of a target without kernels for attention. The pipelines for GPUs
+    keep what these have kernels for (lib/Codegen/Gpu/AttentionKernel.h), pad heads
+    that are no whole vectors with zeros, and remark on what is left to write out.
   }];
 }
 

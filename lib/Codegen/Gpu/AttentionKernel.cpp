@@ -3,9 +3,8 @@
 // Which kernels of attention there are, and which tiles they have.
 #include "lib/Codegen/Gpu/AttentionKernel.h"
 
-#include "dialects/hjx/Attention.h"
-
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace hjx;
@@ -65,26 +64,35 @@ std::string AttentionKernelConfig::name() const {
   return name;
 }
 
-template <typename Op> static bool hasKernel(Op op) {
-  RankedTensorType query = op.getQuery().getType(), key = op.getKey().getType(),
-                   value = op.getValue().getType();
-  Type element = query.getElementType();
-  int64_t features = query.getShape().back();
+template <typename Op> static AttentionSupport supportFor(Op op) {
+  Type element = op.getQuery().getType().getElementType();
   double scale = op.getScale().convertToDouble();
-  return (element.isF16() || element.isBF16() || element.isF32()) &&
-         value.getShape().back() == features &&
-         features * elementBytes(element) % kVectorBytes == 0 &&
-         features <= kMostFeatures && query.getNumElements() > 0 && key.getNumElements() > 0 &&
-         scale > 0 &&
-         std::isfinite(
-             static_cast<float>(scale)); // The highest score is that of the highest product.
+  auto refuse = [](const Twine &expected, const Twine &got, StringRef help) {
+    return AttentionSupport{0, ("expected " + expected + ", got " + got + "\n  help: " + help).str()};
+  };
+  if (scoresBytes(op) == 0)
+    return {};
+  if (!element.isF16() && !element.isBF16() && !element.isF32()) {
+    std::string name;
+    llvm::raw_string_ostream(name) << element;
+    return refuse("f16, bf16 or f32", name, "convert query, key and value");
+  }
+  auto [ofKeys, ofValues] = featuresOf(op);
+  int64_t features = std::max<int64_t>({ofKeys, ofValues, 1});
+  if (features > kMostFeatures)
+    return refuse("at most " + Twine(kMostFeatures) + " features of a head", Twine(features), "use more heads of fewer features");
+  // The highest score is that of the highest product.
+  if (scale <= 0 || !std::isfinite(static_cast<float>(scale)))
+    return refuse("a positive and finite scale", llvm::formatv("{0}", scale).str(), "multiply the queries by it, and give 1");
+  return {static_cast<int64_t>(llvm::alignTo(features, kVectorBytes / elementBytes(element))), {}};
 }
 
-bool hjx::hasAttentionKernel(Operation *op) {
+AttentionSupport hjx::gpuAttentionSupport(Operation *op) {
   if (auto attention = dyn_cast<ir::AttentionOp>(op))
-    return hasKernel(attention);
-  auto cotangent = dyn_cast<ir::AttentionCotangentOp>(op);
-  return cotangent && hasKernel(cotangent);
+    return supportFor(attention);
+  if (auto cotangent = dyn_cast<ir::AttentionCotangentOp>(op))
+    return supportFor(cotangent);
+  return {0, "expected derivatives in reverse mode, got one in forward mode\n  help: use grad or vjp in place of jvp"};
 }
 
 gpu::GPUFuncOp hjx::emitAttentionKernel(KernelModule &device, Location loc,

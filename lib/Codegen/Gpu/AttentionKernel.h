@@ -36,6 +36,7 @@
 
 #include "lib/Codegen/Gpu/KernelModule.h"
 #include "lib/Codegen/Structured/ProductTypes.h"
+#include "lib/Rules/Attention.h"
 #include "lib/Support/SizeBytes.h"
 
 namespace hjx {
@@ -76,8 +77,8 @@ struct AttentionKernelConfig {
   unsigned numMatrices() const { return AttentionOperands::of(part).positions.size(); }
 };
 
-/// Whether there are kernels for `op`, attention or its cotangent, in its module.
-bool hasAttentionKernel(mlir::Operation *op);
+/// What the kernels make of `op`, attention or one of its derivatives.
+AttentionSupport gpuAttentionSupport(mlir::Operation *op);
 
 /// Whether the kernels can read, or write, a buffer of `type` where it is: rows of features begin at
 /// multiples of 16 bytes, and the batch axes are as one. One number a row may lie anywhere.
