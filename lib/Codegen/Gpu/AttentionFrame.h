@@ -4,17 +4,12 @@
 // the two products, scores = rows * columns^T and sums += scores * columns. See AttentionKernel.h.
 #pragma once
 
-#include "lib/Codegen/Gpu/AttentionKernel.h"
-
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "lib/Codegen/Gpu/AttentionFragments.h"
 
 namespace hjx {
 
-class AttentionFrame {
+class AttentionFrame : protected AttentionFragments {
 protected:
-  using Value = mlir::Value;
-  using Values = llvm::SmallVector<mlir::Value>;
-
   AttentionFrame(mlir::gpu::GPUFuncOp kernel, const AttentionKernelConfig &config);
 
   /// A matrix of this block's batch and head: rows of features, or one number a row.
@@ -56,25 +51,12 @@ protected:
                         llvm::function_ref<void(Value first, Value stage)> copyColumns,
                         llvm::function_ref<Values(Value first, Value stage, Values)> body);
 
-  // Arithmetic, on indices and floats.
-  Value index(int64_t value) { return k.index(value); }
-  Value add(Value x, Value y) { return mlir::arith::AddIOp::create(b, x, y); }
-  Value mul(Value x, Value y) { return mlir::arith::MulIOp::create(b, x, y); }
-  Value quotient(Value x, int64_t y) { return mlir::arith::DivUIOp::create(b, x, index(y)); }
-  Value remainder(Value x, int64_t y) { return mlir::arith::RemUIOp::create(b, x, index(y)); }
-  Value lessThan(Value x, Value y) {
-    return mlir::arith::CmpIOp::create(b, mlir::arith::CmpIPredicate::slt, x, y);
-  }
-  Value both(Value x, Value y) {
-    return !x ? y : !y ? x : mlir::arith::AndIOp::create(b, x, y).getResult();
-  }
   Value number(double value) {
     return mlir::arith::ConstantOp::create(b, b.getF32FloatAttr(static_cast<float>(value)));
   }
   Value addF(Value x, Value y) { return mlir::arith::AddFOp::create(b, x, y); }
   Value subF(Value x, Value y) { return mlir::arith::SubFOp::create(b, x, y); }
   Value mulF(Value x, Value y) { return mlir::arith::MulFOp::create(b, x, y); }
-  Value fma(Value x, Value y, Value z) { return mlir::math::FmaOp::create(b, x, y, z); }
   /// Strict f32 has the functions that every other kernel has.
   Value exp2(Value x) {
     return isTensor() ? intrinsic("llvm.nvvm.ex2.approx.ftz", b.getF32Type(), x)
@@ -83,20 +65,6 @@ protected:
   Value log2(Value x) {
     return isTensor() ? intrinsic("llvm.nvvm.lg2.approx.f", b.getF32Type(), x)
                       : mlir::math::Log2Op::create(b, x).getResult();
-  }
-  Value intrinsic(llvm::StringRef name, mlir::Type type, mlir::ValueRange arguments) {
-    return mlir::LLVM::CallIntrinsicOp::create(b, type, b.getStringAttr(name), arguments)
-        .getResult(0);
-  }
-  Value toI64(Value value) { return mlir::arith::IndexCastOp::create(b, b.getI64Type(), value); }
-  Value toI32(Value value) { return mlir::arith::IndexCastOp::create(b, b.getI32Type(), value); }
-  Value constant(int64_t value, unsigned width = 32) {
-    return mlir::LLVM::ConstantOp::create(b, b.getIntegerType(width), value);
-  }
-  Value offset(Value address, Value bytes);
-  Value offset(Value address, int64_t bytes);
-  Value load(mlir::Type type, Value address) {
-    return mlir::LLVM::LoadOp::create(b, type, address);
   }
 
   /// The row of this lane in the tile: lane / 4 of its warp's 16, or 8 rows further on.
@@ -107,47 +75,20 @@ protected:
   Value numRows() const { return rowsAreQueries() ? numQueries : numKeys; }
   Value numColumns() const { return rowsAreQueries() ? numKeys : numQueries; }
 
-  const AttentionKernelConfig &config;
-  mlir::gpu::GPUFuncOp kernel;
-  KernelBuilder k;
-  mlir::ImplicitLocOpBuilder &b;
-  const int64_t bytes, pitch; ///< Of an element; of a row of a tile.
   Value numQueries, numKeys, scale;
   Value scaleLog2;  ///< scale / ln 2: exponentials are of base 2.
   Value firstRow;   ///< Of the block.
-  Value laneColumn; ///< Of the two neighbours that a lane has of 8 columns.
 
 private:
-  Value addressOf(Value buffer, unsigned space);
-  bool isTensor() const { return config.onTensorCores; }
-  bool isTf32() const { return isTensor() && bytes == 4; }
-  /// What a product of fragments sums over: 32 bytes in an mma, else a vector.
-  int64_t depth() const { return (isTensor() ? 32 : 16) / bytes; }
-  /// Four numbers that lie together.
-  Values loadVector(Value address);
-  Values loadMatrices(Value address, bool transposed);
-  Values rowFragment(Value rows, int64_t step);
-  /// Of 16 columns, as the right factor of scores; of 16 features, as that of sums.
-  Values columnFragment(Value stage, int64_t step, int64_t pair);
-  Values featureFragment(Value stage, int64_t step, int64_t pair);
-  /// The left factor at `step`, from scores; without tensor cores those of one of a row's lanes.
-  Values scoreFragment(llvm::ArrayRef<Value> scores, int64_t step, Value owner);
   /// A left factor times pairs of right factors.
   void multiplyTile(Values &sums, llvm::ArrayRef<Value> row, int64_t numPairs,
                     llvm::function_ref<Values(int64_t pair)> fragment);
   /// A loop: multiply-adds that were written out would be thousands.
   Values repeat(int64_t count, Values values, llvm::function_ref<void(Value, Values &)> body);
-  Value packed(Value low, Value high);
-  Value toTf32(Value value);
-  void multiply(llvm::ArrayRef<Value> lhs, llvm::ArrayRef<Value> rhs,
-                llvm::MutableArrayRef<Value> sums);
   Value stageOf(const Tile &tile, Value stage);
 
-  Value lane, firstLaneRow;
   Value batch, head;
-  // This lane's part of fragments, in bytes; this thread's part of a copy.
-  Value rowPart, columnPart, featurePart;
-  Value copyRow, copyColumn;
+  Value copyRow, copyColumn; // This thread's part of a copy.
   int64_t copyStep;
 };
 

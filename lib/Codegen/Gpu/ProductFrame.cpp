@@ -3,15 +3,13 @@
 // Arguments, blocks and outer sums of product kernels: see the header.
 #include "lib/Codegen/Gpu/ProductFrame.h"
 
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
 using namespace hjx;
 
 ProductFrame::ProductFrame(gpu::GPUFuncOp kernel, const ProductKernelConfig &config)
-    : config(config), tile(config.tile), kernel(kernel),
-      k(kernel, /*numBlocks=*/0, config.tile.blockSize()), b(k.b) {
+    : KernelFrame(kernel, config.tile.blockSize()), config(config), tile(config.tile) {
   m = size(0), n = size(1), sum = size(2);
   Value tilesM = size(3), tilesN = size(4);
   Value one = index(1);
@@ -95,16 +93,6 @@ Value ProductFrame::unpack(const ProductFactor &factor, Value loaded) {
   return arith::SIToFPOp::create(b, to, loaded);
 }
 
-Value ProductFrame::takeDigit(Value &number, Value radix) {
-  Type i32 = b.getI32Type(), indexType = b.getIndexType();
-  Value dividend = arith::IndexCastOp::create(b, i32, number);
-  Value divisor = arith::IndexCastOp::create(b, i32, radix);
-  Value digit = arith::RemUIOp::create(b, dividend, divisor);
-  number = arith::IndexCastUIOp::create(b, indexType,
-                                        arith::DivUIOp::create(b, dividend, divisor).getResult());
-  return arith::IndexCastUIOp::create(b, indexType, digit);
-}
-
 SmallVector<Value> ProductFrame::emitSum(Values accumulators,
                                          llvm::function_ref<Values(Values)> tiles, unsigned depth) {
   if (depth == config.numSumLoops)
@@ -121,22 +109,9 @@ SmallVector<Value> ProductFrame::emitSum(Values accumulators,
   return Values(loop.getResults());
 }
 
-Value ProductFrame::addressOf(Value buffer, unsigned space) {
-  auto metadata = memref::ExtractStridedMetadataOp::create(b, buffer);
-  Value base = memref::ExtractAlignedPointerAsIndexOp::create(b, buffer);
-  Value first = add(base, mul(metadata.getOffset(), index(elementBytes(buffer.getType()))));
-  auto type = LLVM::LLVMPointerType::get(b.getContext(), space == kShared ? kShared : 0);
-  Value address = LLVM::IntToPtrOp::create(b, type, toI64(first));
-  if (space == kGlobal)
-    address = LLVM::AddrSpaceCastOp::create(
-        b, LLVM::LLVMPointerType::get(b.getContext(), kGlobal), address);
-  return address;
-}
-
 void ProductFrame::joinSummers() {
   if (tile.numSummers() == k.blockSize)
     return k.barrier();
-  auto constant = [&](int64_t value) { return LLVM::ConstantOp::create(b, b.getI32Type(), value); };
   NVVM::BarrierOp::create(b, Type(), constant(1), constant(tile.numSummers()), NVVM::BarrierReductionAttr(), Value());
 }
 
@@ -191,8 +166,7 @@ void ProductFrame::whenSummed(ArrayRef<Value> sums, llvm::function_ref<void(Arra
 
   constexpr llvm::StringLiteral kDevice = "device";
   auto fence = [&] { LLVM::FenceOp::create(b, LLVM::AtomicOrdering::acq_rel, kDevice); };
-  auto constant = [&](int64_t value) { return LLVM::ConstantOp::create(b, b.getI32Type(), value); };
-  Value lastNumber = arith::SubIOp::create(b, arith::IndexCastOp::create(b, b.getI32Type(), splits), constant(1));
+  Value lastNumber = arith::SubIOp::create(b, toI32(splits), constant(1));
   Value shared = k.sharedMemory(b.getI32Type(), 1);
   fence();
   joinSummers();

@@ -5,6 +5,7 @@
 // beside k.
 #pragma once
 
+#include "lib/Codegen/Gpu/KernelFrame.h"
 #include "lib/Codegen/Gpu/ProductKernel.h"
 #include "lib/Support/SizeBytes.h"
 
@@ -21,11 +22,8 @@ struct ProductFactor {
   Packing packing;
 };
 
-class ProductFrame {
+class ProductFrame : protected KernelFrame {
 protected:
-  using Value = mlir::Value;
-  using Values = llvm::SmallVector<mlir::Value>;
-
   /// Emits at the start of `kernel`, whose arguments are those of emitProductKernel.
   ProductFrame(mlir::gpu::GPUFuncOp kernel, const ProductKernelConfig &config);
 
@@ -38,19 +36,6 @@ protected:
   Value batchArgument(unsigned loop, unsigned which) { return size(9 + 3 * loop + which); }
   Value sumArgument(unsigned loop, unsigned which) {
     return size(9 + 3 * (config.numBatchLoops + loop) + which);
-  }
-  Value index(int64_t value) { return k.index(value); }
-  Value add(Value x, Value y) { return mlir::arith::AddIOp::create(b, x, y); }
-  Value mul(Value x, Value y) { return mlir::arith::MulIOp::create(b, x, y); }
-  Value quotient(Value x, int64_t y) { return mlir::arith::DivUIOp::create(b, x, index(y)); }
-  Value remainder(Value x, int64_t y) { return mlir::arith::RemUIOp::create(b, x, index(y)); }
-  Value lessThan(Value x, Value y) {
-    return mlir::arith::CmpIOp::create(b, mlir::arith::CmpIPredicate::ult, x, y);
-  }
-  Value toI64(Value x) { return mlir::arith::IndexCastOp::create(b, b.getI64Type(), x); }
-  /// The conjunction of conditions, which are absent where they always hold.
-  Value both(Value x, Value y) {
-    return !x ? y : !y ? x : mlir::arith::AndIOp::create(b, x, y).getResult();
   }
   mlir::VectorType vectorOf(mlir::Type type, int64_t lanes) {
     return mlir::VectorType::get({lanes}, type);
@@ -68,13 +53,6 @@ protected:
   /// How many tiles lie along k.
   Value numSteps() { return quotient(add(sum, index(tile.k - 1)), tile.k); }
 
-  /// number % radix and number / radix in 32 bits: 64 would take a hundred instructions.
-  Value takeDigit(Value &number, Value radix);
-
-  static constexpr unsigned kGlobal = 1, kShared = 3;
-  /// Where the first element of `buffer` is, in the address space of that number.
-  Value addressOf(Value buffer, unsigned space);
-
   /// Runs `body` with the sums of the block's tile, as they came. Of a split product they are those of all its
   /// blocks, and only the last of these runs it. Not called by threads that have no sums.
   void whenSummed(llvm::ArrayRef<Value> sums, llvm::function_ref<void(llvm::ArrayRef<Value>)> body);
@@ -87,9 +65,6 @@ protected:
 
   const ProductKernelConfig &config;
   const ProductTile &tile;
-  mlir::gpu::GPUFuncOp kernel;
-  KernelBuilder k;
-  mlir::ImplicitLocOpBuilder &b;
   ProductFactor lhs, rhs;
   Value m, n, sum;
   Value firstRow, firstCol; ///< Of the block's tile of C.

@@ -38,13 +38,6 @@ public:
   void emit();
 
 private:
-  // Addresses.
-  Value constant(int64_t value, unsigned width = 32) {
-    return LLVM::ConstantOp::create(b, b.getIntegerType(width), value);
-  }
-  Value offset(Value address, Value bytes);
-  Value offset(Value address, int64_t bytes);
-
   // The ring.
   void place(Ring &ring, Value warpSide);
   /// Along the side and along k: this thread's `chunk`-th vector of tile `step`.
@@ -105,19 +98,6 @@ TensorProductEmitter::TensorProductEmitter(gpu::GPUFuncOp kernel,
   warpCol = mul(remainder(warp, warpsN), index(tile.partN));
   place(rings[0], warpRow);
   place(rings[1], warpCol);
-}
-
-//===----------------------------------------------------------------------===//
-// Addresses
-//===----------------------------------------------------------------------===//
-
-Value TensorProductEmitter::offset(Value address, Value bytes) {
-  return LLVM::GEPOp::create(b, address.getType(), b.getI8Type(), address, ValueRange{bytes});
-}
-
-Value TensorProductEmitter::offset(Value address, int64_t bytes) {
-  return LLVM::GEPOp::create(b, address.getType(), b.getI8Type(), address,
-                             ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(bytes)});
 }
 
 //===----------------------------------------------------------------------===//

@@ -67,13 +67,6 @@ private:
   }
   void wait(Value barrier, Value parity);
 
-  Value constant(int64_t value, unsigned width = 32) {
-    return LLVM::ConstantOp::create(b, b.getIntegerType(width), value);
-  }
-  Value toI32(Value value) { return arith::IndexCastOp::create(b, b.getI32Type(), value); }
-  Value offset(Value address, Value bytes) {
-    return LLVM::GEPOp::create(b, address.getType(), b.getI8Type(), address, ValueRange{toI64(bytes)});
-  }
   Value isEqual(Value x, int64_t y) {
     return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, x, index(y));
   }
