@@ -19,6 +19,7 @@ config.environment["PATH"] = os.pathsep.join(
 ptxas = shutil.which("ptxas", path=os.environ["PATH"] + os.pathsep + "/usr/local/cuda/bin")
 if ptxas:
     config.available_features.add("ptxas")
+    config.substitutions.append(("%ptxas", ptxas))
 for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
     if name in os.environ:
         config.environment[name] = os.environ[name]

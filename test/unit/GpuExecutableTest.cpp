@@ -9,7 +9,7 @@
 #include "lib/Execution/Target.h"
 #include "lib/Pipelines/Register.h"
 #include "runtime/Environment.h"
-#include "runtime/cuda/CudaDevice.h"
+#include "test/unit/CountedDevice.h"
 #include "test/unit/TemporaryFolder.h"
 
 #include "mlir/Parser/Parser.h"
@@ -24,6 +24,8 @@
 
 using namespace hjx;
 using namespace mlir;
+using hjx::test::asked;
+using hjx::test::openCounted;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -149,25 +151,6 @@ TEST_F(GpuExecutableTest, RunsOnDeviceMemory) {
   for (int i = 0; i < 100; ++i)
     EXPECT_EQ(updated[i], p[i] - 3 * (g[i] * 0.25f));
   EXPECT_EQ(download(total)[0], sum);
-}
-
-// A driver like the simulated one, which counts what it is asked for.
-static std::map<std::string, int> asked;
-static cuda::Driver simulatedDriver;
-
-static std::unique_ptr<RuntimeDevice> openCounted() {
-  simulatedDriver = **cuda::Driver::global();
-  auto counted = std::make_shared<cuda::Driver>(simulatedDriver);
-  counted->cuLaunchKernel = [](auto... arguments) {
-    ++asked["launch"];
-    return simulatedDriver.cuLaunchKernel(arguments...);
-  };
-  counted->cuGraphLaunch = [](auto... arguments) {
-    ++asked["replay"];
-    return simulatedDriver.cuGraphLaunch(arguments...);
-  };
-  asked.clear();
-  return *makeCudaDevice(counted, 0);
 }
 
 TEST_F(GpuExecutableTest, ReplaysWhatItLaunched) {

@@ -34,7 +34,8 @@ namespace {
 constexpr unsigned kWindow = 1024;      // Launches that are looked at behind one, or the last member.
 constexpr unsigned kMaxMembers = 128;
 constexpr unsigned kMaxParts = 8;       // Kernels: the registers of a batch are those of the hungriest.
-constexpr unsigned kMaxArguments = 480; // A kernel takes 4352 bytes.
+constexpr unsigned kMaxArgumentBytes = 3840; // A kernel takes 4352.
+constexpr unsigned kMapBytes = 192;          // Of a tensor map, with what aligns it.
 /// Threads that only wait, in blocks that are too large for their part.
 constexpr int64_t kMaxIdleThreads = 64 * 1024;
 /// Shared memory of a block that is no product's; 8 blocks still fit a multiprocessor.
@@ -46,7 +47,7 @@ constexpr int64_t kMinCountedBytes = 64 * 1024;
 struct Batch {
   SmallVector<BatchPart> parts;
   BufferEffects effects;
-  unsigned numMembers = 0, numArguments = 0;
+  unsigned numMembers = 0, argumentBytes = 0;
 };
 
 bool isProduct(gpu::LaunchFuncOp launch) { return launch->hasAttr(kProductAttr); }
@@ -162,20 +163,18 @@ private:
     gpu::GPUFuncOp kernel = kernelOf(launch);
     int64_t numBlocks = numBlocksOf(launch);
     auto part = llvm::find_if(batch.parts, [&](const BatchPart &part) { return part.kernel == kernel && part.numBlocks == numBlocks; });
-    unsigned numArguments = launch.getNumKernelOperands();
-    if (part != batch.parts.end()) {
-      numArguments = numOwnArguments(part->members.front(), launch);
-    } else if (batch.parts.size() == kMaxParts || !fitsOneBlock(batch, launch)) {
+    bool isNewPart = part == batch.parts.end();
+    unsigned bytes = argumentBytes(launch, isNewPart ? nullptr : part->members.front());
+    if (isNewPart && (batch.parts.size() == kMaxParts || !fitsOneBlock(batch, launch)))
       return false;
-    }
-    if (batch.numArguments + numArguments > kMaxArguments)
+    if (batch.argumentBytes + bytes > kMaxArgumentBytes)
       return false;
-    if (part != batch.parts.end())
-      part->members.push_back(launch);
-    else
+    if (isNewPart)
       batch.parts.push_back({kernel, numBlocks, {launch}});
+    else
+      part->members.push_back(launch);
     batch.effects.addAll(effectsOf(launch));
-    batch.numArguments += numArguments;
+    batch.argumentBytes += bytes;
     ++batch.numMembers;
     return true;
   }
@@ -202,11 +201,14 @@ private:
     return isProduct(launch) ? numIdle == 0 : numIdle <= kMaxIdleThreads && sharedBytes <= kMaxSharedBytes;
   }
 
-  static unsigned numOwnArguments(gpu::LaunchFuncOp a, gpu::LaunchFuncOp b) {
-    unsigned count = 0;
-    for (auto [x, y] : llvm::zip(a.getKernelOperands(), b.getKernelOperands()))
-      count += !areSame(x, y);
-    return count;
+  /// Of the arguments that `launch` brings along: with another of its kernel those that differ.
+  unsigned argumentBytes(gpu::LaunchFuncOp launch, gpu::LaunchFuncOp other) {
+    unsigned bytes = 0;
+    gpu::GPUFuncOp kernel = kernelOf(launch);
+    for (auto [index, operand] : llvm::enumerate(launch.getKernelOperands()))
+      if (!other || !areSame(operand, other.getKernelOperands()[index]))
+        bytes += kernel.getArgAttr(index, kTensorMapAttr) ? kMapBytes : sizeof(uint64_t);
+    return bytes;
   }
 
   bool dependsOn(gpu::LaunchFuncOp launch, const Batch &batch) {

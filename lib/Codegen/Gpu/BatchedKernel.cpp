@@ -3,10 +3,12 @@
 // Kernels of batches: see the header.
 #include "lib/Codegen/Gpu/BatchedKernel.h"
 
+#include "lib/Codegen/Gpu/ProgramCost.h"
 #include "lib/Target/Ptx/Ptx.h"
 #include "lib/Target/Ptx/SharedMemory.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
 using namespace hjx;
@@ -20,8 +22,6 @@ KernelNeeds::KernelNeeds(gpu::GPUFuncOp kernel) {
   blockSize = kernel.getKnownBlockSizeAttr()[0];
   sharedBytes = memory.sizeBytes;
   canBePart = !memory.takesTurns; // What is a batch already is not taken apart.
-  for (unsigned index = 0; index < kernel.getNumArguments(); ++index)
-    canBePart &= !kernel.getArgAttr(index, kTensorMapAttr);
   kernel.walk([&](Operation *op) {
     canBePart &= !isa<gpu::GridDimOp>(op);
     hasBarrier |= isa<gpu::BarrierOp>(op);
@@ -58,6 +58,10 @@ public:
 
   void emit(ArrayRef<BatchPart> parts) {
     OpBuilder::InsertionGuard guard(k.b);
+    bool areProducts = gpu::LaunchFuncOp(parts.front().members.front())->hasAttr(kProductAttr);
+    // As many registers as the parts need: ptxas would rather spill some than have fewer blocks on a multiprocessor.
+    if (parts.size() > 1 && !areProducts)
+      kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), k.b.getI32IntegerAttr(1));
     int64_t firstBlock = 0;
     for (const BatchPart &part : parts) {
       int64_t blockSize = KernelNeeds(part.kernel).blockSize;
@@ -74,7 +78,11 @@ public:
       Value isMine;
       if (blockSize < k.blockSize)
         isMine = arith::CmpIOp::create(k.b, arith::CmpIPredicate::ult, k.blockTeam().thread, k.index(blockSize));
-      k.when(isMine, [&] { emitPart(part, &part - parts.begin(), block); });
+      k.when(isMine, [&] {
+        emitPart(part, &part - parts.begin(), block);
+        if (areProducts)
+          keepApart(&part - parts.begin());
+      });
       if (choice)
         k.b.setInsertionPointToStart(choice.elseBlock());
       firstBlock = end;
@@ -97,22 +105,33 @@ private:
       mapping.map(buffer, sharedBuffer(buffer, original.getWorkgroupAttributionAttr(index, kAlign), number));
     llvm::SmallDenseMap<Type, unsigned> numUsed;
     for (Operation &op : original.front().without_terminator()) {
-      if (isa<gpu::BlockIdOp>(op)) {
-        mapping.map(op.getResult(0), block);
-        continue;
-      }
       Operation *clone = k.b.clone(op, mapping);
-      clone->walk([&](gpu::BlockIdOp id) {
-        id.replaceAllUsesWith(block);
-        id.erase();
-      });
-      clone->walk([&](memref::AllocaOp buffer) {
-        bool isClone = buffer == clone;
-        Value pooled = privateBuffer(buffer, numUsed);
-        if (isClone)
-          mapping.map(op.getResult(0), pooled);
+      clone->walk([&](Operation *inner) {
+        Value instead;
+        if (isa<gpu::BlockIdOp>(inner))
+          instead = block;
+        else if (isa<UnrealizedConversionCastOp>(inner)) // Its operand is the pointer to a map.
+          instead = inner->getOperand(0);
+        else if (auto buffer = dyn_cast<memref::AllocaOp>(inner))
+          instead = privateBuffer(buffer, numUsed);
+        if (!instead)
+          return;
+        if (inner == clone)
+          mapping.map(op.getResult(0), instead);
+        if (instead.getDefiningOp() == inner)
+          return;
+        inner->getResult(0).replaceAllUsesWith(instead);
+        inner->erase();
       });
     }
+  }
+
+  /// A comment in the PTX across which neither MLIR nor LLVM makes one code of parts that end alike: where the sums of two
+  /// products met, ptxas would let no two wgmma run at the same time.
+  void keepApart(int64_t number) {
+    LLVM::InlineAsmOp::create(k.b, TypeRange(), ValueRange(), "// end of part " + std::to_string(number), /*constraints=*/"",
+                              /*has_side_effects=*/true, /*is_align_stack=*/false, LLVM::TailCallKind::None,
+                              LLVM::AsmDialectAttr(), ArrayAttr());
   }
 
   void takeArguments(const BatchPart &part, Value member, IRMapping &mapping) {
@@ -120,27 +139,26 @@ private:
     unsigned numMembers = part.members.size();
     SmallVector<SmallVector<Value>> own(numMembers); // Per member, what is not shared.
     SmallVector<BlockArgument> chosenFor;
-    SmallVector<Type> types;
     for (unsigned index = 0; index < original.getNumArguments(); ++index) {
       BlockArgument argument = original.getArgument(index);
       bool isShared = part.isShared(index);
       for (unsigned of = 0; of < (isShared ? 1 : numMembers); ++of) {
         kernel.setArgAttrs(nextArgument, original.getArgAttrDict(index));
         Value mine = kernel.getArgument(nextArgument++);
+        if (original.getArgAttr(index, kTensorMapAttr)) // A block chooses among pointers to maps, not among buffers.
+          mine = UnrealizedConversionCastOp::create(k.b, LLVM::LLVMPointerType::get(k.b.getContext()), mine).getResult(0);
         if (isShared)
           mapping.map(argument, mine);
         else
           own[of].push_back(mine);
       }
-      if (!isShared) {
+      if (!isShared)
         chosenFor.push_back(argument);
-        types.push_back(argument.getType());
-      }
     }
-    if (types.empty())
+    if (chosenFor.empty())
       return;
     SmallVector<int64_t> cases = llvm::to_vector(llvm::seq<int64_t>(0, numMembers - 1));
-    auto chooser = scf::IndexSwitchOp::create(k.b, types, member, cases, cases.size());
+    auto chooser = scf::IndexSwitchOp::create(k.b, ValueRange(own[0]).getTypes(), member, cases, cases.size());
     for (auto [number, region] : llvm::enumerate(chooser->getRegions())) { // The default is the first of them.
       OpBuilder::InsertionGuard guard(k.b);
       k.b.setInsertionPointToStart(&region.emplaceBlock());
@@ -160,7 +178,7 @@ private:
     return buffer;
   }
 
-  /// Puts the next buffer like `buffer` in its place: those of a thread are registers only if no branch
+  /// The next buffer like `buffer`, or `buffer` itself: those of a thread are registers only if no branch
   /// decides which of two that do the same is meant.
   Value privateBuffer(memref::AllocaOp buffer, llvm::SmallDenseMap<Type, unsigned> &numUsed) {
     SmallVector<memref::AllocaOp> &pool = privateBuffers[buffer.getType()];
@@ -172,8 +190,6 @@ private:
     }
     memref::AllocaOp pooled = pool[number];
     pooled.setAlignment(std::max(pooled.getAlignment().value_or(0), buffer.getAlignment().value_or(0)));
-    buffer.replaceAllUsesWith(pooled.getResult());
-    buffer.erase();
     return pooled;
   }
 

@@ -137,7 +137,7 @@ def BatchLaunches : Pass<"hjx-batch-launches", "mlir::ModuleOp"> {
     kernel share its body, and arguments that are the same; others have bodies side by side, if
     their blocks are alike, and their buffers in shared memory lie in the same place (`hjx.turn`).
     Products join products, such as the two gradients of a layer: registers of a product
-    would leave few blocks of a small kernel on a multiprocessor. Kernels that take tensor maps stay alone.
+    would leave few blocks of a small kernel on a multiprocessor.
 
     First every launch that is no product sinks behind products, so that small sums wait for each other.
     Nothing moves to where more memory would be alive than at the program's worst moment.

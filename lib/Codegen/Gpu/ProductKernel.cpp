@@ -247,11 +247,9 @@ gpu::GPUFuncOp hjx::emitProductKernel(KernelModule &device, Location loc,
   }
   gpu::GPUFuncOp kernel = device.createKernel(loc, config.name(), types);
   for (unsigned matrix = 0; matrix < numBuffers; ++matrix) {
-    if (byMaps && matrix < 2) {
+    if (byMaps && matrix < 2)
       kernel.setArgAttr(matrix, kTensorMapAttr, tensorMapOf(config, matrix, b));
-      continue;
-    }
-    if (config.isAlone)
+    else if (config.isAlone)
       kernel.setArgAttr(matrix, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
     if (matrix < 2 || !config.elements[matrix - 2].isWritten)
       kernel.setArgAttr(matrix, LLVM::LLVMDialect::getReadonlyAttrName(), b.getUnitAttr());

@@ -16,14 +16,16 @@ using namespace hjx;
 /// Tiles from the most reuse to the most blocks. Registers hold partM * partN accumulators, a warp's
 /// if on tensor cores.
 static constexpr ProductTile kTiles[] = {
-    {128, 128, 8, 8, 8}, {64, 64, 16, 4, 4}, {32, 32, 16, 4, 4}};
+    {128, 64, 8, 8, 8}, {64, 64, 16, 4, 4}, {32, 32, 16, 4, 4}};
 /// For tensor cores, with k in bytes: an mma takes 32 of them.
 static constexpr ProductTile kTensorTiles[] = {
     {128, 128, 64, 64, 64, ProductUnit::Warp, 3}, {64, 64, 64, 32, 32, ProductUnit::Warp, 4}};
-/// For warp groups, with k in bytes. A stage of the first has 48 KiB.
+/// For warp groups, with k in bytes. A stage of the first has 48 KiB; blocks of the first three are alike, so that one
+/// launch may have them (hjx-batch-launches).
 static constexpr ProductTile kWarpgroupTiles[] = {
     {128, 256, kTileBytes, 64, 256, ProductUnit::WarpGroup, 4},
     {128, 128, kTileBytes, 64, 128, ProductUnit::WarpGroup, 4},
+    {128, 64, kTileBytes, 64, 64, ProductUnit::WarpGroup, 4},
     {64, 64, kTileBytes, 64, 64, ProductUnit::WarpGroup, 4}};
 
 static std::string typeName(Type type) {

@@ -67,6 +67,9 @@ private:
     auto type = b.getFunctionType(kernel.front().getArgumentTypes(), {});
     auto function = func::FuncOp::create(b, kernel.getName(), type);
     function->setAttr(kThreadsAttr, kernel.getKnownBlockSizeAttr());
+    StringRef minBlocks = NVVM::NVVMDialect::getMinctasmAttrName();
+    if (Attribute number = kernel->getAttr(minBlocks))
+      function->setAttr(minBlocks, number);
     if (memory.isDynamic())
       function->setAttr(kDynamicSharedAttr, b.getI64IntegerAttr(memory.dynamicBytes()));
     if (ArrayAttr attributes = kernel.getAllArgAttrs())

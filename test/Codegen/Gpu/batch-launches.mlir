@@ -51,8 +51,7 @@ module attributes {gpu.container_module} {
 
 // -----
 
-// A host that looks at memory ends a batch, a tensor map is passed as it is, and products join products alone, of
-// blocks like theirs.
+// A host that looks at memory ends a batch, and products join products alone, of blocks like theirs.
 // CHECK-LABEL: func.func @others
 // CHECK-NOT: _x2
 module attributes {gpu.container_module} {
@@ -60,8 +59,6 @@ module attributes {gpu.container_module} {
     %c1 = arith.constant 1 : index
     %c2 = arith.constant 2 : index
     %c0 = arith.constant 0 : index
-    gpu.launch_func @device::@map blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%x : memref<20xf32>) {hjx.product}
-    gpu.launch_func @device::@map blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%y : memref<20xf32>) {hjx.product}
     gpu.launch_func @device::@fixed blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%x : memref<20xf32>) {hjx.product}
     gpu.launch_func @device::@wide blocks in (%c1, %c1, %c1) threads in (%c2, %c1, %c1) args(%y : memref<20xf32>) {hjx.product}
     gpu.launch_func @device::@fixed blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%u : memref<20xf32>)
@@ -70,13 +67,62 @@ module attributes {gpu.container_module} {
     return %seen : f32
   }
   gpu.module @device {
-    gpu.func @map(%a: memref<20xf32> {hjx.tensor_map = {box = array<i64: 4>, element = f32}}) kernel attributes {known_block_size = array<i32: 1, 1, 1>} {
-      gpu.return
-    }
     gpu.func @wide(%a: memref<20xf32>) kernel attributes {known_block_size = array<i32: 2, 1, 1>} {
       gpu.return
     }
     gpu.func @fixed(%a: memref<20xf32>) kernel attributes {known_block_size = array<i32: 1, 1, 1>} {
+      gpu.return
+    }
+  }
+}
+
+// -----
+
+// Blocks choose among pointers to tensor maps, not among the buffers. Three products by maps are one launch of two parts,
+// which a comment keeps from becoming one code where they end alike.
+// CHECK-LABEL: func.func @maps
+// CHECK: gpu.launch_func @device::@narrow_etc_x3 blocks in (%c5
+// CHECK-NOT: gpu.launch_func
+// CHECK: gpu.func @narrow_etc_x3(%[[A0:.*]]: memref<20xf32> {hjx.tensor_map = {box = array<i64: 4>, element = f32}, llvm.readonly}, %[[A1:.*]]: memref<20xf32> {hjx.tensor_map = {{.*}}}, %[[C0:[^:]*]]: memref<20xf32>, %[[C1:[^:]*]]: memref<20xf32>, %[[B:[^:]*]]: memref<20xf32> {hjx.tensor_map = {{{.*}}element = bf16}, llvm.readonly}
+// CHECK: scf.if
+// CHECK: %[[MAP0:.*]] = builtin.unrealized_conversion_cast %[[A0]] : memref<20xf32> to !llvm.ptr
+// CHECK: %[[MAP1:.*]] = builtin.unrealized_conversion_cast %[[A1]] : memref<20xf32> to !llvm.ptr
+// CHECK: %[[CHOSEN:.*]]:2 = scf.index_switch %{{.*}} -> !llvm.ptr, memref<20xf32>
+// CHECK: scf.yield %[[MAP0]], %[[C0]] : !llvm.ptr, memref<20xf32>
+// CHECK: scf.yield %[[MAP1]], %[[C1]] : !llvm.ptr, memref<20xf32>
+// CHECK: nvvm.prefetch tensormap, %[[CHOSEN]]#0
+// CHECK: llvm.inline_asm has_side_effects "// end of part 0"
+// CHECK: } else {
+// CHECK: %[[MAP:.*]] = builtin.unrealized_conversion_cast %[[B]] : memref<20xf32> to !llvm.ptr
+// CHECK: nvvm.prefetch tensormap, %[[MAP]]
+// CHECK: llvm.inline_asm has_side_effects "// end of part 1"
+module attributes {gpu.container_module} {
+  func.func @maps(%x: memref<20xf32>, %y: memref<20xf32>, %z: memref<20xf32>, %u: memref<20xf32>, %v: memref<20xf32>, %w: memref<20xf32>) {
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    gpu.launch_func @device::@narrow blocks in (%c2, %c1, %c1) threads in (%c1, %c1, %c1) args(%x : memref<20xf32>, %u : memref<20xf32>) {hjx.product}
+    gpu.launch_func @device::@wide blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%x : memref<20xf32>, %v : memref<20xf32>) {hjx.product}
+    gpu.launch_func @device::@narrow blocks in (%c2, %c1, %c1) threads in (%c1, %c1, %c1) args(%y : memref<20xf32>, %w : memref<20xf32>) {hjx.product}
+    return
+  }
+  gpu.module @device {
+    gpu.func @narrow(%a: memref<20xf32> {hjx.tensor_map = {box = array<i64: 4>, element = f32}, llvm.readonly}, %c: memref<20xf32>)
+        kernel attributes {known_block_size = array<i32: 1, 1, 1>} {
+      %thread = gpu.thread_id x
+      %zero = arith.constant 0 : index
+      %first = arith.cmpi eq, %thread, %zero : index
+      scf.if %first {
+        %map = builtin.unrealized_conversion_cast %a : memref<20xf32> to !llvm.ptr
+        nvvm.prefetch tensormap, %map : !llvm.ptr
+      }
+      %value = arith.constant 1.0 : f32
+      memref.store %value, %c[%thread] : memref<20xf32>
+      gpu.return
+    }
+    gpu.func @wide(%b: memref<20xf32> {hjx.tensor_map = {box = array<i64: 8>, element = bf16}, llvm.readonly}, %c: memref<20xf32>)
+        kernel attributes {known_block_size = array<i32: 1, 1, 1>} {
+      %map = builtin.unrealized_conversion_cast %b : memref<20xf32> to !llvm.ptr
+      nvvm.prefetch tensormap, %map : !llvm.ptr
       gpu.return
     }
   }

@@ -47,7 +47,7 @@ func.func @main(%a: tensor<1024x768xbf16>, %b: tensor<768x3072xbf16>) -> tensor<
 // -----
 
 // CHECK: @device::@matmul_bf16_f32_64x64x32_n8_n8_2_mma blocks in (%c192{{[_,]}}
-// HOPPER: @device::@matmul_bf16_f32_64x64x64_n8_n8_2_wgmma blocks in (%c192{{[_,]}}
+// HOPPER: @device::@matmul_bf16_f32_128x64x64_n8_n8_2_wgmma blocks in (%c96{{[_,]}}
 func.func @main(%a: tensor<1024x768xbf16>, %b: tensor<768x768xbf16>) -> tensor<1024x768xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<1024x768xf32>
@@ -68,7 +68,7 @@ func.func @main(%a: tensor<1024x768xbf16>, %b: tensor<768x768xbf16>) -> tensor<1
 // -----
 
 // CHECK: @device::@matmul_bf16_f32_64x64x32_n8_n8_2_mma blocks in (%c192{{[_,]}}
-// HOPPER: @device::@matmul_bf16_f32_64x64x64_n8_n8_2_wgmma blocks in (%c192{{[_,]}}
+// HOPPER: @device::@matmul_bf16_f32_128x64x64_n8_n8_2_wgmma blocks in (%c96{{[_,]}}
 func.func @main(%a: tensor<1024x3072xbf16>, %b: tensor<3072x768xbf16>) -> tensor<1024x768xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<1024x768xf32>
@@ -89,7 +89,7 @@ func.func @main(%a: tensor<1024x3072xbf16>, %b: tensor<3072x768xbf16>) -> tensor
 // -----
 
 // CHECK: @device::@matmul_bf16_f32_64x64x32_t8_n8_2_mma blocks in (%c144{{[_,]}}
-// HOPPER: @device::@matmul_bf16_f32_64x64x64_t8_n8_2_wgmma blocks in (%c144{{[_,]}}
+// HOPPER: @device::@matmul_bf16_f32_128x64x64_t8_n8_2_wgmma blocks in (%c72{{[_,]}}
 func.func @main(%a: tensor<1024x768xbf16>, %b: tensor<1024x768xbf16>) -> tensor<768x768xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<768x768xf32>
@@ -202,8 +202,8 @@ func.func @main(%a: tensor<64x64xbf16>, %b: tensor<64x64xbf16>) -> tensor<64x64x
 
 // -----
 
-// CHECK: @device::@matmul_f32_64x64x16_n4_n4_4 blocks in (%c192{{[_,]}}
-// HOPPER: @device::@matmul_f32_32x32x16_n4_n4_4 blocks in (%c768{{[_,]}}
+// CHECK: @device::@matmul_f32_128x64x8_n4_n4_4 blocks in (%c96{{[_,]}}
+// HOPPER: @device::@matmul_f32_128x64x8_n4_n4_4 blocks in (%c96{{[_,]}}
 func.func @main(%a: tensor<1024x768xf32>, %b: tensor<768x768xf32>) -> tensor<1024x768xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<1024x768xf32>
@@ -221,8 +221,8 @@ func.func @main(%a: tensor<1024x768xf32>, %b: tensor<768x768xf32>) -> tensor<102
 
 // -----
 
-// CHECK: @device::@matmul_f32_128x128x8_t4_n4_4_split blocks in (%c108{{[_,]}}
-// HOPPER: @device::@matmul_f32_128x128x8_t4_n4_4_split blocks in (%c252{{[_,]}}
+// CHECK: @device::@matmul_f32_128x64x8_t4_n4_4_split blocks in (%c216{{[_,]}}
+// HOPPER: @device::@matmul_f32_128x64x8_t4_n4_4_split blocks in (%c648{{[_,]}}
 func.func @main(%a: tensor<8192x768xf32>, %b: tensor<8192x768xf32>) -> tensor<768x768xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<768x768xf32>

@@ -8,7 +8,7 @@
 
 // CHECK-LABEL: func.func @main
 // CHECK-NOT: @device::@fill
-// CHECK: gpu.launch_func @device::@matmul_f32_128x128x8_n4_n4_4 blocks in (%c256{{.*}} threads in (%c256
+// CHECK: gpu.launch_func @device::@matmul_f32_128x64x8_n4_n4_4 blocks in (%c512{{.*}} threads in (%c128
 // CHECK-SAME: args(%{{.*}} : memref<?xf32, strided<[1], offset: ?>>
 // Nothing can be said about ragged, unaligned rows: single elements, and C += A * B.
 // CHECK: gpu.launch_func @device::@matmul_f32_32x32x16_n1_t1_1_raggedmnk_addf blocks in (%c4{{.*}} threads in (%c64
@@ -37,8 +37,8 @@ func.func @main(%a: tensor<2048x512xf32>, %b: tensor<512x2048xf32>,
 
 // 64 accumulators a thread, as vectors; the loop multiplies one half of shared memory while it
 // fills the other.
-// CHECK-LABEL: gpu.func @matmul_f32_128x128x8_n4_n4_4(
-// CHECK-SAME: workgroup(%{{.*}} : memref<2112xf32, #gpu.address_space<workgroup>>, %{{.*}} : memref<2112xf32
+// CHECK-LABEL: gpu.func @matmul_f32_128x64x8_n4_n4_4(
+// CHECK-SAME: workgroup(%{{.*}} : memref<2112xf32, #gpu.address_space<workgroup>>, %{{.*}} : memref<1088xf32
 // CHECK: gpu.barrier
 // CHECK: scf.for
 // CHECK: vector.load %{{.*}} {alignment = 16 : i64} : memref<?xf32, strided<[1], offset: ?>>, vector<4xf32>

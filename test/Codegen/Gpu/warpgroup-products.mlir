@@ -19,8 +19,8 @@
 // CHECK-SAME: args(%[[MAPA]] : {{.*}}, %[[MAPB]] :
 // CHECK: gpu.module @device [#nvvm.target<O = 3, chip = "sm_90a", features = "+ptx80">]
 // CHECK: gpu.func @matmul_bf16_f32_64x64x64_t8_t8_2_ragged{{.*}}_wgmma(
-// CHECK-SAME: {hjx.tensor_map = {box = array<i64: 1, 64, 64>, element = bf16}}
-// CHECK-SAME: {hjx.tensor_map = {box = array<i64: 1, 64, 64>, element = bf16}}
+// CHECK-SAME: {hjx.tensor_map = {box = array<i64: 1, 64, 64>, element = bf16}, llvm.readonly}
+// CHECK-SAME: {hjx.tensor_map = {box = array<i64: 1, 64, 64>, element = bf16}, llvm.readonly}
 // CHECK-SAME: workgroup(%{{.*}} : memref<32768xi8, #gpu.address_space<workgroup>> {llvm.align = 1024 : i64}
 // CHECK-COUNT-8: nvvm.mbarrier.init
 // CHECK: nvvm.fence.mbarrier.init
@@ -41,7 +41,7 @@
 // MACHINE: llvm.alloca %{{.*}} x i8 {alignment = 64 : i64}
 // MACHINE-COUNT-2: llvm.call @hjx_rt_tensor_map(
 // MACHINE: llvm.call @hjx_rt_launch(
-// MACHINE: llvm.func @matmul_bf16{{.*}}(%{{.*}}: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>, nvvm.grid_constant}
+// MACHINE: llvm.func @matmul_bf16{{.*}}(%{{.*}}: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>, llvm.readonly, nvvm.grid_constant}
 
 // PTX: .target sm_90a
 // PTX: .param .align 64 .b8 matmul_bf16{{.*}}_param_0[128]
