@@ -23,15 +23,12 @@ struct GpuProgram::Code {
   DeviceCode device;
   std::unique_ptr<Jit> host;
   Entry entry = nullptr;
-  int64_t numReads = 0;
 };
 
 GpuProgram::~GpuProgram() = default;
 
 const std::string &GpuProgram::ptx() const { return code->device.ptx; }
 const std::vector<std::string> &GpuProgram::kernelNames() const { return code->device.kernelNames; }
-
-int64_t GpuProgram::numReads() const { return code->numReads; }
 
 void hjx::registerGpuDialects(DialectRegistry &registry) {
   registerGpuCodegenDialects(registry);
@@ -65,13 +62,12 @@ static absl::StatusOr<DeviceCode> compileDeviceCode(ModuleOp module, const GpuOp
   return std::move(*code);
 }
 
-absl::StatusOr<std::unique_ptr<GpuProgram>> GpuProgram::compile(ModuleOp module,
-                                                                const GpuOptions &options) {
+absl::StatusOr<GpuPlan> GpuPlan::of(ModuleOp module, const GpuOptions &options) {
   DialectRegistry registry;
   registerGpuDialects(registry);
   module.getContext()->appendDialectRegistry(registry);
-  std::unique_ptr<GpuProgram> program(new GpuProgram);
-  HJX_ASSIGN_OR_RETURN(program->described, ProgramInterface::of(module));
+  GpuPlan plan;
+  HJX_ASSIGN_OR_RETURN(plan.interface, ProgramInterface::of(module));
 
   LowerOptions lower;
   lower.forGpu = true;
@@ -80,13 +76,19 @@ absl::StatusOr<std::unique_ptr<GpuProgram>> GpuProgram::compile(ModuleOp module,
   if (options.startFrom < Stage::Kernel)
     HJX_RETURN_IF_ERROR(lowerModule(module, options.startFrom, Stage::Kernel, lower));
   if (options.startFrom < Stage::Machine)
-    program->costs = ProgramCost::of(module);
+    plan.cost = ProgramCost::of(module);
   HJX_RETURN_IF_ERROR(
       lowerModule(module, std::max(options.startFrom, Stage::Kernel), Stage::Machine, lower));
-  HJX_RETURN_IF_ERROR(program->described.readPlan(module));
+  HJX_RETURN_IF_ERROR(plan.interface.readPlan(module));
+  module.walk([&](LLVM::CallOp call) { plan.numReads += call.getCallee() == kReadName; });
+  return plan;
+}
 
+absl::StatusOr<std::unique_ptr<GpuProgram>> GpuProgram::compile(ModuleOp module,
+                                                                const GpuOptions &options) {
+  std::unique_ptr<GpuProgram> program(new GpuProgram);
+  HJX_ASSIGN_OR_RETURN(program->planned, GpuPlan::of(module, options));
   auto code = std::make_shared<Code>();
-  module.walk([&](LLVM::CallOp call) { code->numReads += call.getCallee() == kReadName; });
   HJX_ASSIGN_OR_RETURN(code->device, compileDeviceCode(module, options));
   llvm::Expected<std::unique_ptr<Jit>> host = Jit::compile(module);
   if (!host)
@@ -157,6 +159,6 @@ static absl::StatusOr<std::unique_ptr<DeviceModule>> loadKernels(RuntimeDevice &
 
 absl::StatusOr<std::unique_ptr<DeviceExecutable>> GpuProgram::load(RuntimeDevice &device, const GpuLoadOptions &options) const {
   HJX_ASSIGN_OR_RETURN(std::unique_ptr<DeviceModule> kernels, loadKernels(device, ptx(), kernelNames()));
-  return std::make_unique<GpuExecutable>(device, described, code, code->entry, std::move(kernels), code->device.kernelPlaces,
-                                         cudaGraphs() && numReads() == 0, options);
+  return std::make_unique<GpuExecutable>(device, planned.interface, code, code->entry, std::move(kernels), code->device.kernelPlaces,
+                                         cudaGraphs() && planned.numReads == 0, options);
 }

@@ -35,6 +35,18 @@ struct GpuLoadOptions {
   Trace *trace = nullptr; ///< gets the kernels, with `profile`
 };
 
+/// What is known of a program once it is lowered, before code is generated for it.
+struct GpuPlan {
+  ProgramInterface interface;
+  /// Launches of one call, and what they move. Nothing if the program comes from the stage machine.
+  std::optional<ProgramCost> cost;
+  /// Values that the host code reads from the device in a call; with any, launches stay single.
+  int64_t numReads = 0;
+
+  /// Lowers `module` to the stage machine. Errors: those of GpuProgram::compile.
+  static absl::StatusOr<GpuPlan> of(mlir::ModuleOp module, const GpuOptions &options = {});
+};
+
 class GpuProgram {
 public:
   /// Compiles `@main` of `module`, which is consumed by the lowering (clone it to keep it).
@@ -45,15 +57,11 @@ public:
                                                              const GpuOptions &options = {});
   ~GpuProgram();
 
-  const ProgramInterface &interface() const { return described; }
+  const GpuPlan &plan() const { return planned; }
+  const ProgramInterface &interface() const { return planned.interface; }
   const std::string &ptx() const;
   const std::vector<std::string> &kernelNames() const;
-  /// Launches of one call, and what they move. Nothing if the program was compiled from the stage
-  /// machine.
-  const std::optional<ProgramCost> &cost() const { return costs; }
-
-  /// Values that the host code reads from the device in a call; with any, launches stay single.
-  int64_t numReads() const;
+  const std::optional<ProgramCost> &cost() const { return planned.cost; }
 
   /// Loads the kernels. The result keeps what it needs of the program; it dies before `device`.
   /// Errors: those of RuntimeDevice::loadModule.
@@ -62,8 +70,7 @@ public:
 private:
   GpuProgram() = default;
   struct Code;
-  ProgramInterface described;
-  std::optional<ProgramCost> costs;
+  GpuPlan planned;
   std::shared_ptr<const Code> code;
 };
 

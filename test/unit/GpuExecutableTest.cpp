@@ -156,7 +156,7 @@ TEST_F(GpuExecutableTest, RunsOnDeviceMemory) {
 TEST_F(GpuExecutableTest, ReplaysWhatItLaunched) {
   auto program = compile(kUpdate);
   ASSERT_TRUE(program.ok()) << program.status();
-  EXPECT_EQ((*program)->numReads(), 0);
+  EXPECT_EQ((*program)->plan().numReads, 0);
   std::unique_ptr<RuntimeDevice> device = openCounted();
   std::unique_ptr<DeviceExecutable> executable = *(*program)->load(*device);
   auto launches = static_cast<int>((*program)->cost()->launches);
@@ -203,7 +203,7 @@ TEST_F(GpuExecutableTest, DoesNotReplayWhatReadsTheDevice) {
     return %r : tensor<i32>
   })mlir");
   ASSERT_TRUE(program.ok()) << program.status();
-  EXPECT_GE((*program)->numReads(), 1);
+  EXPECT_GE((*program)->plan().numReads, 1);
   std::unique_ptr<RuntimeDevice> device = openCounted();
   std::unique_ptr<DeviceExecutable> executable = *(*program)->load(*device);
   DeviceBuffer limit = *device->allocate(4), result = *device->allocate(4);

@@ -34,8 +34,16 @@ private:
 
 std::string printBytes(int64_t bytes) { return formatCount(static_cast<double>(bytes)) + "B"; }
 
-std::string printLaunching(const GpuProgram &program) {
-  return program.numReads() == 0 ? "as one graph" : absl::StrFormat("one by one: reads the device in %d places", program.numReads());
+std::string printLaunching(const GpuPlan &plan) {
+  return plan.numReads == 0 ? "as one graph" : absl::StrFormat("one by one: reads the device in %d places", plan.numReads);
+}
+
+/// Code is only generated where somebody wants to see it.
+absl::StatusOr<GpuPlan> planOf(mlir::ModuleOp module, const GpuOptions &options) {
+  if (options.dumpDir.empty())
+    return GpuPlan::of(module, options);
+  HJX_ASSIGN_OR_RETURN(std::unique_ptr<GpuProgram> program, GpuProgram::compile(module, options));
+  return program->plan();
 }
 
 absl::Status InspectCommand::run() {
@@ -88,12 +96,12 @@ absl::Status InspectCommand::inspectOnGpu(const TrainingGraph &graph, const std:
     options.startFrom = graph.stage;
     options.dumpDir = stages_.dumpDir(name);
     HJX_ASSIGN_OR_RETURN(mlir::OwningOpRef<mlir::ModuleOp> module, graph.program(name));
-    absl::StatusOr<std::unique_ptr<GpuProgram>> program = GpuProgram::compile(*module, options);
-    if (!program.ok())
-      return absl::Status(program.status().code(), absl::StrCat(name, ": ", std::string(program.status().message())));
-    const MemoryPlan &plan = (*program)->interface().plan;
+    absl::StatusOr<GpuPlan> plan = planOf(*module, options);
+    if (!plan.ok())
+      return absl::Status(plan.status().code(), absl::StrCat(name, ": ", std::string(plan.status().message())));
+    const MemoryPlan &memory = plan->interface.plan;
     absl::StrAppendFormat(&table, "%-10s ", name);
-    if (const std::optional<ProgramCost> &cost = (*program)->cost()) {
+    if (const std::optional<ProgramCost> &cost = plan->cost) {
       double ratio = static_cast<double>(cost->movedBytes) / static_cast<double>(std::max<int64_t>(cost->minimumBytes, 1));
       absl::StrAppendFormat(&table, "%8d %9s %9s %5.2fx ", cost->launches, printBytes(cost->movedBytes),
                             printBytes(cost->minimumBytes), ratio);
@@ -105,11 +113,11 @@ absl::Status InspectCommand::inspectOnGpu(const TrainingGraph &graph, const std:
     } else {
       absl::StrAppendFormat(&table, "%8s %9s %9s %6s ", "?", "?", "?", "?"); // the machine stage knows kernels by number
     }
-    absl::StrAppendFormat(&table, "%8.2f MiB  %s\n", static_cast<double>(plan.sizeBytes) / 0x1p20, printLaunching(**program));
+    absl::StrAppendFormat(&table, "%8.2f MiB  %s\n", static_cast<double>(memory.sizeBytes) / 0x1p20, printLaunching(*plan));
     if (memoryPlan_) {
       llvm::raw_string_ostream os(details);
       os << name << ":\n";
-      plan.print(os);
+      memory.print(os);
     }
   }
   std::printf("%s%s", table.c_str(), details.c_str());
