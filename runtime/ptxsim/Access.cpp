@@ -59,7 +59,7 @@ Mask splitGeneric(const Warp &w, Mask lanes, Access &access, Space &space) {
   return same;
 }
 
-static absl::string_view verb(AccessKind kind) {
+absl::string_view verb(AccessKind kind) {
   return kind == AccessKind::Read ? "read" : kind == AccessKind::Write ? "write" : "atomic access";
 }
 
@@ -262,13 +262,19 @@ void reportUninitialized(Warp &w, unsigned lane, uint64_t address, unsigned size
                          where));
 }
 
-void takeCacheModifiers(Opcode &op) {
+MemoryOrder takeCacheModifiers(Opcode &op) {
+  MemoryOrder order;
+  absl::string_view how = op.takeOneOf({"weak", "volatile", "relaxed", "acquire", "release", "acq_rel"});
+  order.isStrong = !how.empty() && how != "weak";
+  order.acquires = how == "acquire" || how == "acq_rel";
+  order.releases = how == "release" || how == "acq_rel";
+  order.isOfBlock = op.take("cta");
   for (absl::string_view word :
-       {"weak", "volatile", "relaxed", "acquire", "release", "acq_rel", "mmio", "cta", "cluster",
-        "gpu", "sys", "nc", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "L1::evict_normal",
+       {"mmio", "cluster", "gpu", "sys", "nc", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "L1::evict_normal",
         "L1::evict_unchanged", "L1::evict_first", "L1::evict_last", "L1::no_allocate", "L2::64B",
         "L2::128B", "L2::256B", "L2::evict_last", "L2::evict_normal", "L2::evict_first"})
     op.take(word);
+  return order;
 }
 
 } // namespace hjx::ptxsim

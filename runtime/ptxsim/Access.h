@@ -49,6 +49,9 @@ const Allocation *findGlobal(Warp &w, unsigned lane, uint64_t address, unsigned 
 /// False after a finding, unless `address` is a multiple of `align`.
 bool checkAlignment(Warp &w, unsigned lane, uint64_t address, unsigned align, AccessKind kind);
 
+/// "read", "write" or "atomic access".
+absl::string_view verb(AccessKind kind);
+
 /// A store to shared memory of the cluster: the bytes are written now.
 void noteClusterWrite(Warp &w, unsigned sizeBytes, const Access &access);
 
@@ -65,8 +68,14 @@ inline bool reportConflict(Warp &w, unsigned lane, uint64_t offset, unsigned siz
 void reportUninitialized(Warp &w, unsigned lane, uint64_t address, unsigned sizeBytes,
                          absl::string_view where);
 
+/// What an instruction says about memory order, as far as blocks are concerned.
+struct MemoryOrder {
+  bool isStrong = false; ///< not weak: volatile, relaxed or more
+  bool acquires = false, releases = false;
+  bool isOfBlock = false; ///< in the eyes of the block's threads alone
+};
 /// Removes the words on memory order, scope and caches, none of which changes a result here.
-void takeCacheModifiers(Opcode &op);
+MemoryOrder takeCacheModifiers(Opcode &op);
 
 template <typename Body>
 void access(const Instruction &i, Warp &w, Space space, unsigned sizeBytes, AccessKind kind,

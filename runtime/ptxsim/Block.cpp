@@ -30,6 +30,8 @@ void Block::start(const Launch &newLaunch, uint64_t clusterIndex, uint32_t newRa
   std::array<uint32_t, 3> position = positionOf(clusterIndex, clusters);
   for (unsigned axis = 0; axis < 3; ++axis)
     index[axis] = position[axis] * launch->cluster[axis] + within[axis];
+  number = index[0] + launch->grid[0] * (index[1] + launch->grid[1] * index[2]);
+  acquired.clear();
   uint32_t numThreads = launch->numThreads(), numWarps = (numThreads + 31) / 32;
   shared.reset(launch->sharedBytes(), kernel.sharedGranule, numWarps);
   barriers = {};
@@ -59,6 +61,8 @@ void Block::start(const Launch &newLaunch, uint64_t clusterIndex, uint32_t newRa
     warp.bulkGroups.clear();
     warp.openBulkCopy = warp.waitsFor = kNever;
     warp.initFence = warp.clusterArrivals = 0;
+    warp.released.clear();
+    warp.found.clear();
     warp.matrix = MatrixWork();
     if (kernel.usesWgmma) {
       warp.matrix.written.resize(kernel.registerFileBytes / 64);

@@ -95,8 +95,12 @@ Slot InstructionDecoder::constant(uint64_t bits, unsigned laneBytes) {
 Slot InstructionDecoder::scratch(unsigned) { return kernel.scratchSlot(); }
 Slot InstructionDecoder::carry() { return kernel.carrySlot(); }
 
-void InstructionDecoder::noteSharedAccess(unsigned sizeBytes) {
-  kernel.kernel.sharedGranule = std::min(kernel.kernel.sharedGranule, sizeBytes);
+void InstructionDecoder::noteAccess(Space space, unsigned sizeBytes) {
+  Kernel &to = kernel.kernel;
+  if (space == Space::Shared || space == Space::Generic)
+    to.sharedGranule = std::min(to.sharedGranule, sizeBytes);
+  if (space == Space::Global || space == Space::Generic)
+    to.globalGranule = std::min(to.globalGranule, sizeBytes);
 }
 
 void InstructionDecoder::extraAddress(const Operand &operand, unsigned which, Space &space) {

@@ -86,7 +86,7 @@ public:
   Slot constant(uint64_t bits, unsigned laneBytes);
   /// The warp's carry flags, a predicate.
   Slot carry();
-  void noteSharedAccess(unsigned sizeBytes);
+  void noteAccess(Space space, unsigned sizeBytes);
   /// Fails unless the module is for this architecture or a later one; `exact`: for sm_<least>a.
   void expectTarget(unsigned least, bool exact = false);
   void emit();

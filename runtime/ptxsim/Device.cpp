@@ -4,6 +4,7 @@
 #include "runtime/ptxsim/Device.h"
 
 #include "runtime/Environment.h"
+#include "runtime/ptxsim/GlobalRaces.h"
 #include "runtime/ptxsim/Parser.h"
 
 #include "absl/strings/numbers.h"
@@ -229,8 +230,11 @@ absl::Status Device::launch(LoadedFunction &function, std::array<uint32_t, 3> gr
                                                      " is a null pointer"));
     std::memcpy(params.data() + param.offset, arguments[index], param.sizeBytes);
   }
-  run(Launch{kernel, memory, grid, block, sharedBytes, params.data(), settings.checks,
-             cluster});
+  Launch launch{kernel, memory, grid, block, sharedBytes, params.data(), settings.checks, cluster};
+  std::optional<GlobalRaces> races;
+  if (GlobalRaces::canCheck(launch))
+    launch.races = &races.emplace(kernel, accessPages);
+  run(launch);
   return absl::OkStatus();
 }
 

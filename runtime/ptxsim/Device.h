@@ -75,6 +75,7 @@ private:
 
   std::vector<std::unique_ptr<LoadedModule>> modules;
   std::optional<Finding> finding;
+  AccessPages accessPages; ///< of GlobalRaces
   ThreadPool pool;
   std::vector<std::vector<Block>> workers; ///< each a cluster
 };

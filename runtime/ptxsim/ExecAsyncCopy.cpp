@@ -4,9 +4,9 @@
 // later waits for. Here the source is read at once, but the bytes arrive when the thread
 // waits, the latest moment a device may choose: a program that reads them earlier, or whose
 // wait counts a group too many, meets old bytes and a finding.
-#include "runtime/ptxsim/Access.h"
 #include "runtime/ptxsim/AsyncCopy.h"
 #include "runtime/ptxsim/AsyncGroups.h"
+#include "runtime/ptxsim/GlobalRaces.h"
 #include "runtime/ptxsim/Lanes.h"
 
 #include "absl/strings/str_cat.h"
@@ -69,6 +69,8 @@ void copyAsync(const Instruction &i, Warp &w) {
         return;
       if (checks && !source->isWritten(from[lane], count))
         return reportUninitialized(w, lane, from[lane], count, "global memory");
+      if (!checkBlocks(w, lane, *source, from[lane], count, AccessKind::Read))
+        return;
       std::memcpy(copy.data, source->at(from[lane]), count);
     }
     if (checks &&
@@ -111,7 +113,8 @@ void decodeCopy(InstructionDecoder &d) {
   d.address(d.operands()[0], to);
   d.extraAddress(d.operands()[1], 1, from);
   d.out.count = size.bits;
-  d.noteSharedAccess(4);
+  d.noteAccess(Space::Shared, 4);
+  d.noteAccess(Space::Global, size.bits);
   if (d.operands().size() - hasPolicy == 4) {
     Operand last = d.operands()[3];
     if (last.kind == Operand::Kind::Register &&

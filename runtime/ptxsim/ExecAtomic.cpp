@@ -2,8 +2,9 @@
 //
 // atom and red. In global memory they are atomic among the host threads that run
 // blocks; sums of floats therefore come out in any order, as on a device.
-#include "runtime/ptxsim/Access.h"
+#include "runtime/ptxsim/GlobalRaces.h"
 #include "runtime/ptxsim/Half.h"
+#include "runtime/ptxsim/KernelDecoder.h"
 #include "runtime/ptxsim/Lanes.h"
 
 #include <algorithm>
@@ -84,12 +85,20 @@ template <typename T> uint64_t update(const Instruction &i, uint8_t *at, bool is
   return old;
 }
 
+constexpr uint8_t kAcquires = 1, kReleases = 2, kOfBlock = 4; ///< flags
+
 template <typename T> void runAtomic(const Instruction &i, Warp &w) {
   const T *b = w.read<T>(i.src[1]), *c = w.read<T>(i.src[2]);
   access(i, w, Space(i.registerBytes), sizeof(T), AccessKind::Atomic,
          [&](Space space, Access &access) {
     T out[32];
     bool checks = w.block->launch->checks;
+    GlobalRaces *races = space == Space::Global ? w.block->launch->races : nullptr;
+    if (races && i.flags & kReleases)
+      races->fence(w);
+    if (races && !races->note(w, access, sizeof(T), i.flags & kOfBlock ? AccessKind::Write : AccessKind::Atomic))
+      return;
+    GlobalRaces::Atomics order(i.flags & kOfBlock ? nullptr : races);
     for (Mask left = w.exec; left; left &= left - 1) {
       unsigned lane = __builtin_ctz(left);
       uint64_t address = access.address[lane];
@@ -106,7 +115,10 @@ template <typename T> void runAtomic(const Instruction &i, Warp &w) {
           return reportUninitialized(w, lane, address, sizeof(T), "global memory");
       }
       out[lane] = T(update<T>(i, access.at[lane], space != Space::Global, b[lane], c[lane]));
+      order.handOver(w, address);
     }
+    if (races && i.flags & kAcquires)
+      races->fence(w);
     if (i.dst[0] != kNoSlot)
       w.write<T>(i.dst[0], out);
   });
@@ -126,7 +138,7 @@ bool decodeAtomic(InstructionDecoder &d) {
   bool returns = d.op.base == "atom";
   if (!returns && d.op.base != "red")
     return false;
-  takeCacheModifiers(d.op);
+  MemoryOrder order = takeCacheModifiers(d.op);
   d.op.take("noftz");
   Space space = d.op.takeSpace().value_or(Space::Generic);
   const Entry *entry = std::find_if(std::begin(entries), std::end(entries),
@@ -149,8 +161,9 @@ bool decodeAtomic(InstructionDecoder &d) {
   d.out.type = *type;
   d.out.count = uint8_t(entry->op);
   d.out.registerBytes = uint8_t(space);
-  if (space == Space::Shared || space == Space::Generic)
-    d.noteSharedAccess(std::min(4u, sizeOf(*type)));
+  d.noteAccess(space, std::min(4u, sizeOf(*type)));
+  d.out.flags |= (order.acquires ? kAcquires : 0) | (order.releases ? kReleases : 0) | (order.isOfBlock ? kOfBlock : 0);
+  d.kernel.kernel.ordersBlocks |= order.acquires || order.releases;
   d.out.run = sizeOf(*type) == 2   ? runAtomic<uint16_t>
               : sizeOf(*type) == 4 ? runAtomic<uint32_t>
                                    : runAtomic<uint64_t>;

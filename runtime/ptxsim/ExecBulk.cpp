@@ -9,6 +9,7 @@
 // group. Groups are counted by warp, for a single thread issues them.
 #include "runtime/ptxsim/AsyncGroups.h"
 #include "runtime/ptxsim/Cluster.h"
+#include "runtime/ptxsim/GlobalRaces.h"
 #include "runtime/ptxsim/Lanes.h"
 #include "runtime/ptxsim/TensorMap.h"
 
@@ -57,6 +58,8 @@ bool readGlobal(Warp &w, unsigned lane, uint64_t address, uint8_t *to, unsigned 
     reportUninitialized(w, lane, address, size, "global memory");
     return false;
   }
+  if (!checkBlocks(w, lane, *source, address, size, AccessKind::Read))
+    return false;
   std::memcpy(to, source->at(address), size);
   return true;
 }
@@ -64,6 +67,8 @@ bool readGlobal(Warp &w, unsigned lane, uint64_t address, uint8_t *to, unsigned 
 bool writeGlobal(Warp &w, unsigned lane, uint64_t address, const uint8_t *from, unsigned size) {
   const Allocation *target = findGlobal(w, lane, address, size, AccessKind::Write);
   if (!target)
+    return false;
+  if (!checkBlocks(w, lane, *target, address, size, AccessKind::Write))
     return false;
   std::memcpy(target->at(address), from, size);
   if (w.block->launch->checks)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // ld, st and prefetch.
-#include "runtime/ptxsim/Access.h"
+#include "runtime/ptxsim/GlobalRaces.h"
 #include "runtime/ptxsim/KernelDecoder.h"
 #include "runtime/ptxsim/Lanes.h"
 #include "runtime/ptxsim/Move.h"
@@ -93,6 +93,8 @@ template <Space kSpace> void load(const Instruction &i, Warp &w) {
   access(i, w, kSpace, size, AccessKind::Read, [&](Space space, Access &access) {
     if (w.block->launch->checks && !checkRead(i, w, space, size, access))
       return;
+    if (space == Space::Global && !checkBlocks(w, access, size, AccessKind::Read))
+      return;
     for (unsigned k = 0; k < i.count; ++k) {
       unsigned offset = k * i.sizeBytes;
       if (i.registerBytes != i.sizeBytes)
@@ -142,6 +144,8 @@ template <Space kSpace> void store(const Instruction &i, Warp &w) {
       rows[k] = w.read<uint8_t>(i.src[k + 1]);
     if (checks && space == Space::Shared)
       return storeShared(i, w, rows, access);
+    if (space == Space::Global && !checkBlocks(w, access, size, AccessKind::Write))
+      return;
     if (access.isContiguous && i.count == 1 && i.registerBytes == size) {
       std::memcpy(access.at[0], rows[0], 32 * size);
     } else {
@@ -208,8 +212,9 @@ Handler pickStore(Space space) {
 
 void decodeAccess(InstructionDecoder &d) {
   bool isLoad = d.op.base != "st";
-  takeCacheModifiers(d.op);
+  MemoryOrder order = takeCacheModifiers(d.op);
   Space space = d.op.takeSpace().value_or(Space::Generic);
+  d.kernel.kernel.ordersBlocksOtherwise |= order.isStrong && (space == Space::Global || space == Space::Generic);
   unsigned count = d.op.take("v2") ? 2 : d.op.take("v4") ? 4 : 1;
   std::optional<Type> type = d.op.takeType();
   if (!type || sizeOf(*type) == 0 || sizeOf(*type) * count > 16 || *type == Type::B128)
@@ -242,8 +247,7 @@ void decodeAccess(InstructionDecoder &d) {
               ? d.source(parts[k], *type, true)
               : d.constant(parts[k].bits, d.out.registerBytes);
   }
-  if (space == Space::Shared || space == Space::Generic)
-    d.noteSharedAccess(sizeOf(*type));
+  d.noteAccess(space, sizeOf(*type));
   bool isFixed = d.operands()[isLoad ? 1 : 0].parts[0].kind != Operand::Kind::Register;
   if (isLoad && space == Space::Param && isFixed) {
     if (d.out.immediate + d.out.sizeBytes * count > d.kernel.kernel.paramBytes)

@@ -4,6 +4,8 @@
 //
 // A warp here is always converged within its mask, so an instruction that names lanes
 // which do not execute it has found a fault: on a device they may or may not come.
+#include "runtime/ptxsim/GlobalRaces.h"
+#include "runtime/ptxsim/KernelDecoder.h"
 #include "runtime/ptxsim/Lanes.h"
 
 #include "absl/strings/str_format.h"
@@ -301,18 +303,24 @@ void decodeReduce(InstructionDecoder &d) {
                                    : reduce<U, [](U a, U b) { return std::max(a, b); }>);
 }
 
-// Memory is sequentially consistent here: fences order nothing that is not ordered already, but for
-// those that asynchronous work needs.
+// Memory is sequentially consistent here: fences change no result. They count for checks: those of
+// the device for what other blocks see, others for asynchronous work.
 void decodeFence(InstructionDecoder &d) {
-  bool isAsync = d.op.take("async"), isInit = d.op.take("mbarrier_init");
+  bool isAsync = d.op.take("async"), isInit = d.op.take("mbarrier_init"), isProxy = d.op.take("proxy");
   bool isGlobal = d.op.take("global");
-  for (absl::string_view word :
-       {"sc", "acq_rel", "acquire", "release", "cta", "gl", "sys", "gpu", "cluster", "proxy", "alias",
-        "shared::cta", "shared::cluster", "tensormap::generic"})
+  bool isOfDevice = !d.op.takeOneOf({"gl", "gpu", "sys"}).empty() && !isProxy && !isInit;
+  for (absl::string_view word : {"sc", "acq_rel", "acquire", "release", "cta", "cluster", "alias",
+                                 "shared::cta", "shared::cluster", "tensormap::generic"})
     d.op.take(word);
   if (isAsync || isInit)
     d.expectTarget(90);
+  d.kernel.kernel.ordersBlocks |= isOfDevice;
   d.out.run = nothing;
+  if (isOfDevice)
+    d.out.run = [](const Instruction &, Warp &w) {
+      if (GlobalRaces *races = w.block->launch->races)
+        races->fence(w);
+    };
   if (isAsync && !isGlobal)
     d.out.run = [](const Instruction &, Warp &w) { w.block->shared.fence(w.index); };
   if (isInit)

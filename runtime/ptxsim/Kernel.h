@@ -78,6 +78,9 @@ struct Kernel {
   uint32_t staticSharedBytes = 0;
   uint32_t dynamicSharedOffset = 0; ///< where `extern .shared x[]` begins
   unsigned sharedGranule = 4;       ///< narrowest access to shared memory
+  unsigned globalGranule = 16;      ///< and to global memory
+  bool ordersBlocks = false;        ///< by fences
+  bool ordersBlocksOtherwise = false; ///< by ld.acquire and its kind
   std::array<uint32_t, 3> requiredBlock = {0, 0, 0}, largestBlock = {0, 0, 0};
   std::array<uint32_t, 3> requiredCluster = {0, 0, 0}; ///< .reqnctapercluster; zeros: none
   bool usesWgmma = false;

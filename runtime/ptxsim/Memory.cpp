@@ -4,7 +4,6 @@
 // a pointer kept after cuMemFree is caught however much was allocated since.
 #include "runtime/ptxsim/Memory.h"
 
-#include <atomic>
 #include <cstring>
 #include <new>
 
@@ -76,7 +75,8 @@ uint64_t Memory::allocate(uint64_t sizeBytes) {
   Allocation allocation;
   allocation.bytes.reset(new (std::nothrow) uint8_t[rounded]);
   allocation.written.reset(new (std::nothrow) uint8_t[rounded / 4]);
-  if (!allocation.bytes || !allocation.written)
+  allocation.accessPages.reset(new (std::nothrow) std::atomic<AccessPage *>[rounded / AccessPage::kNumRecords + 1]());
+  if (!allocation.bytes || !allocation.written || !allocation.accessPages)
     return 0;
   std::memset(allocation.bytes.get(), 0xFF, rounded);
   std::memset(allocation.written.get(), 0, rounded / 4);

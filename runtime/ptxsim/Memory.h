@@ -10,6 +10,7 @@
 // and halves, which two blocks may write side by side, set bits atomically.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -17,10 +18,22 @@
 
 namespace hjx::ptxsim {
 
+/// Who touched each of some granules that lie side by side, in one launch; see GlobalRaces.h. An
+/// access is packed into a word; 0: none.
+struct AccessPage {
+  struct Record {
+    uint64_t writer, reader;
+  };
+  static constexpr uint64_t kNumRecords = 1024;
+  Record records[kNumRecords];
+};
+using AccessPages = std::vector<std::unique_ptr<AccessPage>>;
+
 struct Allocation {
   uint64_t begin = 0, end = 0; ///< device addresses; end is the exact size asked for
   std::unique_ptr<uint8_t[]> bytes;
   std::unique_ptr<uint8_t[]> written;
+  std::unique_ptr<std::atomic<AccessPage *>[]> accessPages; ///< enough for granules of a byte
 
   bool contains(uint64_t address, uint64_t size) const {
     return address >= begin && address <= end && size <= end - address;

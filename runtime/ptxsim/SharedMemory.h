@@ -124,6 +124,8 @@ public:
   }
   /// All that a worker did up to now is part of `joined`.
   void publishWorker(unsigned clock, Clock &joined) { joined[clock] = time++; }
+  uint32_t now() const { return time; }
+  const Clock &seenBy(unsigned warp) const { return seen[warp]; }
   /// A moment to come back to: see `observe`.
   uint32_t moment() { return time++; }
   /// The warp knows what a worker of its own did up to that moment.

@@ -16,6 +16,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -33,6 +34,8 @@ struct Finding {
   std::string text;
 };
 
+class GlobalRaces;
+
 struct Launch {
   const Kernel &kernel;
   const Memory &memory;
@@ -41,6 +44,7 @@ struct Launch {
   const uint8_t *params;
   bool checks;
   std::array<uint32_t, 3> cluster = {1, 1, 1}; ///< blocks
+  GlobalRaces *races = nullptr;                ///< null: not looked for
 
   uint32_t clusterSize() const { return cluster[0] * cluster[1] * cluster[2]; }
   uint32_t numThreads() const { return block[0] * block[1] * block[2]; }
@@ -48,6 +52,9 @@ struct Launch {
 };
 
 struct Block;
+
+/// Up to which moment the work of the warps of other blocks is known, by block.
+using BlockClocks = std::map<uint32_t, std::array<uint32_t, kMaxWarps>>;
 
 /// What one lane's cp.async brings, until the lane waits for it.
 struct PendingCopy {
@@ -107,6 +114,8 @@ struct Warp {
   static constexpr uint32_t kClusterBarrier = kNever - 1, kWarpgroup = kNever - 2;
   uint32_t clusterArrivals = 0; ///< at the cluster's barrier
   MatrixWork matrix;
+  /// See GlobalRaces.h: what the last fence saw, and what atomics found since.
+  BlockClocks released, found;
   uint8_t *local = nullptr;     ///< 32 x Kernel::localBytes
   Block *block = nullptr;
   /// Where accesses went before, by instruction: one and the same mostly stays with its array.
@@ -160,6 +169,13 @@ struct Barrier {
 struct Block {
   const Launch *launch = nullptr;
   std::array<uint32_t, 3> index = {};
+  uint32_t number = 0; ///< in the grid
+  /// What a warp came to know of other blocks, and when.
+  struct Acquired {
+    uint32_t warp, when;
+    BlockClocks clocks;
+  };
+  std::vector<Acquired> acquired;
   std::vector<Block *> cluster; ///< the blocks that are reachable from this one, by rank
   std::vector<Warp> warps;
   SharedMemory shared;

@@ -116,8 +116,9 @@ void ProductFrame::joinSummers() {
 }
 
 /// Each block writes its sums, vector by vector, so that neighbouring threads have neighbouring ones, and then counts
-/// itself: the fences put the sums before the number. Whoever finds that all others are there adds up, in the order of
-/// k. The counter goes back to 0 by itself.
+/// itself: barrier, fence and atomic operation, in this order, put the sums of all its threads before the number, and
+/// the same backwards lets all threads of the last block see them. Whoever finds that all others are there adds up, in
+/// the order of k. The counter goes back to 0 by itself.
 void ProductFrame::whenSummed(ArrayRef<Value> sums, llvm::function_ref<void(ArrayRef<Value>)> body) {
   if (!config.isSplit)
     return body(sums);
@@ -168,21 +169,21 @@ void ProductFrame::whenSummed(ArrayRef<Value> sums, llvm::function_ref<void(Arra
   auto fence = [&] { LLVM::FenceOp::create(b, LLVM::AtomicOrdering::acq_rel, kDevice); };
   Value lastNumber = arith::SubIOp::create(b, toI32(splits), constant(1));
   Value shared = k.sharedMemory(b.getI32Type(), 1);
-  fence();
   joinSummers();
   Value isFirstThread = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, thread, index(0));
   k.when(isFirstThread, [&] {
+    fence();
     auto pointer = LLVM::LLVMPointerType::get(b.getContext(), kGlobal);
     Value counters = LLVM::AddressOfOp::create(b, pointer, KernelModule::kCounters);
     Value counter = LLVM::GEPOp::create(b, pointer, b.getI32Type(), counters, ValueRange{toI64(add(splitArgument(3), tileNumber))});
     Value number = LLVM::AtomicRMWOp::create(b, LLVM::AtomicBinOp::uinc_wrap, counter, lastNumber,
                                              LLVM::AtomicOrdering::monotonic, kDevice);
+    fence();
     memref::StoreOp::create(b, number, shared, index(0));
   });
   joinSummers();
   Value number = memref::LoadOp::create(b, shared, index(0));
   k.when(arith::CmpIOp::create(b, arith::CmpIPredicate::eq, number, lastNumber), [&] {
-    fence();
     Values totals;
     for (size_t from = 0; from < vectors.size(); from += kLoads)
       llvm::append_range(totals, addParts(from, std::min(kLoads, vectors.size() - from)));
