@@ -56,6 +56,7 @@ struct DeviceInfo {
   int64_t totalBytes = 0;
   bool loadsCubins = false; ///< beside PTX text: not a simulated device
   int numMultiprocessors = 0; ///< of a CUDA device
+  int driverVersion = 0;      ///< of a CUDA device: 1000 * major + 10 * minor, as in 12040
 
   /// "cpu", "cuda", "sim": the name up to the colon.
   std::string backend() const { return name.substr(0, name.find(':')); }

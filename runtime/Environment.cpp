@@ -82,6 +82,8 @@ bool hjx::explainRetraces() {
   return !value.empty() && value != "0";
 }
 
+bool hjx::autotune() { return choice("HJX_AUTOTUNE", {"0", "1"}) == 1; }
+
 std::string hjx::cacheFolder() {
   if (absl::string_view folder = valueOf("HJX_CACHE_DIR"); !folder.empty())
     return folder == "none" ? "" : std::string(folder);

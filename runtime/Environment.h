@@ -5,8 +5,9 @@
 // | variable             | meaning                                        | default               |
 // |----------------------|------------------------------------------------|-----------------------|
 // | CUDA_LAUNCH_BLOCKING | 1: each launch is waited for, errors name it   | 0                     |
+// | HJX_AUTOTUNE         | 1: matrix products are timed, the best kept    | 0                     |
 // | HJX_BACKEND          | what runs programs: cpu or interpreter         | cpu                   |
-// | HJX_CACHE_DIR        | machine code of GPU programs, or none          | hjx in XDG_CACHE_HOME |
+// | HJX_CACHE_DIR        | machine code and tiles for GPUs, or none       | hjx in XDG_CACHE_HOME |
 // | HJX_CUDA_DRIVER      | the library with CUDA's driver API             | libcuda.so.1          |
 // | HJX_CUDA_GRAPHS      | 0: kernels are launched one by one             | 1                     |
 // | HJX_DEVICE           | where programs run if nothing else is said     | cpu                   |
@@ -48,6 +49,9 @@ std::string defaultDeviceName();
 
 /// HJX_EXPLAIN_RETRACES: set, and not to 0.
 bool explainRetraces();
+
+/// HJX_AUTOTUNE: whether to measure products of a program that is compiled for a device.
+bool autotune();
 
 /// HJX_CACHE_DIR; else hjx in XDG_CACHE_HOME or in ~/.cache. "" for none, or where there is no home.
 std::string cacheFolder();

@@ -179,7 +179,7 @@ public:
     auto module = mlir::parseSourceString<mlir::ModuleOp>(row.program, &context);
     if (!module)
       die(row.name + ": the program does not parse");
-    auto program = orDie(GpuProgram::compile(*module, {.chip = orDie(chipFor(device.info())), .startFrom = Stage::Traced}));
+    auto program = orDie(GpuProgram::compile(*module, {.chip = orDie(chipFor(device.info())), .startFrom = Stage::Traced, .device = &device}));
     launches = program->cost() ? program->cost()->launches : 0;
     executable = orDie(program->load(device));
     for (const Array &input : row.inputs) {

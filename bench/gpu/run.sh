@@ -16,7 +16,8 @@
 #   --pack FILE    only write the programs and the libraries that they need to FILE.tar.xz, for a machine
 #                  without a compiler (glibc 2.36 or later):
 #                      tar xf FILE.tar.xz && bench/gpu/run.sh --build pack
-# PYTHON names the interpreter that has the peers; default: python3.
+# PYTHON names the interpreter that has the peers; default: python3. Tiles of products are measured first and kept in
+# the output folder, unless HJX_AUTOTUNE=0 leaves them to the model.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 die() { printf 'run.sh: %s\n' "$*" >&2; exit 2; }
@@ -55,6 +56,7 @@ fi
 [ ! -d "$build/lib" ] || export LD_LIBRARY_PATH="$build/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 
 mkdir -p "$output"
+export HJX_AUTOTUNE="${HJX_AUTOTUNE:-1}" HJX_CACHE_DIR="${HJX_CACHE_DIR:-$output/cache}"
 config=bench/gpu/step${quick:+-quick}.json tokens=$output/tokens.bin
 failed=
 {

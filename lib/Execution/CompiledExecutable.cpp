@@ -4,6 +4,7 @@
 #include "lib/Execution/CpuExecutable.h"
 #include "lib/Execution/GpuExecutable.h"
 #include "lib/Execution/LowerModule.h"
+#include "lib/Execution/Target.h"
 
 using namespace mlir;
 
@@ -118,10 +119,11 @@ absl::StatusOr<std::unique_ptr<DeviceCompilation>> compileForCpu(Program program
   return std::make_unique<CpuCompilation>(std::move(code));
 }
 
-absl::StatusOr<std::unique_ptr<DeviceCompilation>> compileForGpu(Program program, const std::string &chip) {
+absl::StatusOr<std::unique_ptr<DeviceCompilation>> compileForGpu(Program program, RuntimeDevice &device) {
   HJX_RETURN_IF_ERROR(lowerModule(*program.module, Stage::Pure, Stage::Lo));
   GpuOptions options;
-  options.chip = chip;
+  HJX_ASSIGN_OR_RETURN(options.chip, chipFor(device.info()));
+  options.device = &device;
   options.startFrom = Stage::Lo;
   HJX_ASSIGN_OR_RETURN(std::unique_ptr<GpuProgram> code, GpuProgram::compile(*program.module, options));
   return std::make_unique<GpuCompilation>(std::move(code));

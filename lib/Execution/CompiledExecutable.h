@@ -16,13 +16,13 @@ public:
   /// What runs it on a device of that kind, as long as this object lives.
   virtual absl::StatusOr<std::unique_ptr<Executable>> on(RuntimeDevice &device) const = 0;
 
-  std::string kind; ///< "cpu", or an architecture
+  std::string kind; ///< "cpu", or what tells GPUs that run other code
 };
 
 /// Lowers a program at the stage pure and generates code for the processor of this process.
 absl::StatusOr<std::unique_ptr<DeviceCompilation>> compileForCpu(Program program);
-/// The same for a GPU of that architecture.
-absl::StatusOr<std::unique_ptr<DeviceCompilation>> compileForGpu(Program program, const std::string &chip);
+/// The same for GPUs of the kind of `device`.
+absl::StatusOr<std::unique_ptr<DeviceCompilation>> compileForGpu(Program program, RuntimeDevice &device);
 
 /// Gives host pointers to a program on a device.
 ///

@@ -82,6 +82,7 @@ static absl::StatusOr<std::unique_ptr<DeviceExecutable>> generateCode(OwningOpRe
   GpuOptions gpu;
   HJX_ASSIGN_OR_RETURN(gpu.chip, chipFor(options.device->info()));
   gpu.startFrom = from;
+  gpu.device = options.device;
   gpu.dumpDir = options.dumpDir;
   HJX_ASSIGN_OR_RETURN(std::unique_ptr<GpuProgram> compiled, GpuProgram::compile(module, gpu));
   return compiled->load(*options.device, {options.profile, options.trace});

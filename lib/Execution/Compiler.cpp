@@ -81,16 +81,20 @@ absl::StatusOr<Program> parseProgram(const std::string &text) {
 // Programs on devices
 //===----------------------------------------------------------------------===//
 
-/// "cpu", "sm_80": devices of one kind run the same code.
+/// "cpu", "sm_80": devices of one kind run the same code. What is measured on a GPU is for those of its name.
 static absl::StatusOr<std::string> kindOf(const RuntimeDevice &device) {
-  return device.kind() == DeviceKind::Cpu ? absl::StatusOr<std::string>("cpu") : chipFor(device.info());
+  if (device.kind() == DeviceKind::Cpu)
+    return "cpu";
+  HJX_ASSIGN_OR_RETURN(std::string chip, chipFor(device.info()));
+  return autotune() ? chip + " " + device.info().description : chip;
 }
 
-static absl::StatusOr<std::unique_ptr<DeviceCompilation>> compileFor(const std::string &kind, Program program) {
-  HJX_RETURN_IF_ERROR(expandTransforms(*program.module, /*forGpu=*/kind != "cpu"));
+static absl::StatusOr<std::unique_ptr<DeviceCompilation>> compileFor(RuntimeDevice &device, Program program) {
+  bool forGpu = device.kind() != DeviceKind::Cpu;
+  HJX_RETURN_IF_ERROR(expandTransforms(*program.module, forGpu));
   HJX_RETURN_IF_ERROR(lowerHiTypes(*program.module));
-  if (kind != "cpu")
-    return compileForGpu(std::move(program), kind);
+  if (forGpu)
+    return compileForGpu(std::move(program), device);
   return defaultBackend() == Backend::Cpu ? compileForCpu(std::move(program)) : compileForInterpreter(std::move(program));
 }
 
@@ -117,7 +121,7 @@ absl::StatusOr<const Executable *> PlacedProgram::on(RuntimeDevice &device, bool
     if (!program.module) {
       HJX_ASSIGN_OR_RETURN(program, parseProgram(text));
     }
-    HJX_ASSIGN_OR_RETURN(std::unique_ptr<DeviceCompilation> compilation, compileFor(kind, std::move(program)));
+    HJX_ASSIGN_OR_RETURN(std::unique_ptr<DeviceCompilation> compilation, compileFor(device, std::move(program)));
     compilation->kind = kind;
     compilations.push_back(std::move(compilation));
     found = std::prev(compilations.end());

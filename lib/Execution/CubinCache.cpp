@@ -3,11 +3,11 @@
 
 #include "lib/Data/Digest.h"
 #include "lib/Data/File.h"
+#include "lib/Execution/CacheFile.h"
 #include "lib/Target/Ptx/Ptxas.h"
 #include "runtime/Environment.h"
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/FileSystem.h"
@@ -17,7 +17,7 @@ using namespace llvm;
 
 namespace hjx {
 
-constexpr const char *kHeader = "hjx-cubin 1 ";
+constexpr const char *kFormat = "hjx-cubin 1";
 
 std::optional<CubinCache> CubinCache::ofProcess() {
   absl::StatusOr<std::optional<std::string>> ptxas = findPtxas();
@@ -46,26 +46,12 @@ std::optional<std::string> CubinCache::find(const std::string &ptx, int computeC
     return assembled(ptx, chip);
   std::string key = sha256Hex(absl::StrCat(chip, "\n", identityOf(ptxas), "\n", ptx));
   std::string path = absl::StrCat(folder, "/", key, ".cubin");
-  if (std::optional<std::string> found = read(path))
-    return found;
+  if (absl::StatusOr<std::string> found = readCacheFile(path, kFormat); found.ok())
+    return *std::move(found);
   std::optional<std::string> made = assembled(ptx, chip);
-  if (made && !sys::fs::create_directories(folder))
-    writeFileAtomically(path, absl::StrCat(kHeader, sha256Hex(*made), "\n", *made)).IgnoreError();
+  if (made)
+    writeCacheFile(path, kFormat, *made).IgnoreError();
   return made;
-}
-
-std::optional<std::string> CubinCache::read(const std::string &path) const {
-  absl::StatusOr<std::string> entry = readFile(path);
-  if (!entry.ok())
-    return std::nullopt;
-  absl::string_view text = *entry;
-  size_t end = text.find('\n');
-  if (end == absl::string_view::npos || !absl::ConsumePrefix(&text, kHeader))
-    return std::nullopt;
-  std::string payload = entry->substr(end + 1);
-  if (text.substr(0, 64) != sha256Hex(payload))
-    return std::nullopt;
-  return payload;
 }
 
 std::optional<std::string> CubinCache::assembled(const std::string &ptx, const std::string &chip) const {

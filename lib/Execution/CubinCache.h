@@ -3,8 +3,7 @@
 // Machine code of GPU programs, kept on disk. The driver assembles PTX at every start, which takes
 // it seconds for a large model; where ptxas is found, that is done once.
 //
-//   <folder>/<SHA-256 of text, architecture and assembler>.cubin
-//     hjx-cubin 1 <SHA-256 of the rest>\n<the rest>
+//   <folder>/<SHA-256 of text, architecture and assembler>.cubin      (CacheFile.h)
 //
 // What is damaged is made again; a folder that cannot be written is no error, nor is an assembler
 // that fails: the driver has its own, and the last word.
@@ -31,7 +30,6 @@ public:
   std::optional<std::string> find(const std::string &ptx, int computeCapability) const;
 
 private:
-  std::optional<std::string> read(const std::string &path) const;
   std::optional<std::string> assembled(const std::string &ptx, const std::string &chip) const;
 
   std::string folder, ptxas;

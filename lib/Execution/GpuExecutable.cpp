@@ -7,6 +7,7 @@
 #include "lib/Data/File.h"
 #include "lib/Execution/CubinCache.h"
 #include "lib/Execution/LowerModule.h"
+#include "lib/Execution/ProductTuner.h"
 #include "lib/Target/Jit.h"
 #include "lib/Target/Ptx/Ptx.h"
 #include "runtime/Environment.h"
@@ -73,6 +74,10 @@ absl::StatusOr<GpuPlan> GpuPlan::of(ModuleOp module, const GpuOptions &options) 
   lower.forGpu = true;
   lower.gpu.chip = options.chip;
   lower.dumpDir = options.dumpDir;
+  if (options.device && autotune())
+    lower.onGpuFunctions = [&](ModuleOp functions) {
+      return tuneProducts(functions, options.chip, *options.device, ScheduleCache(cacheFolder(), options.chip, options.device->info()));
+    };
   if (options.startFrom < Stage::Kernel)
     HJX_RETURN_IF_ERROR(lowerModule(module, options.startFrom, Stage::Kernel, lower));
   if (options.startFrom < Stage::Machine)

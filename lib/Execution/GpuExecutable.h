@@ -26,6 +26,8 @@ struct GpuOptions {
   std::string chip = "sm_80";
   /// The stage that the module is at.
   Stage startFrom = Stage::Tensor;
+  /// With HJX_AUTOTUNE, where products are timed (ProductTuner.h). Without it, or without a device, the model chooses.
+  RuntimeDevice *device = nullptr;
   /// When set, dumps of the stages are written here: 4-tensor.mlir, ..., 7-device.ll, 8-device.ptx.
   std::string dumpDir;
 };

@@ -93,10 +93,20 @@ absl::Status lowerModule(ModuleOp module, Stage from, Stage to, const LowerOptio
   HJX_RETURN_IF_ERROR(dump(module, options.dumpDir, from));
   for (int number = static_cast<int>(from) + 1; number <= static_cast<int>(to); ++number) {
     auto stage = static_cast<Stage>(number);
-    PassManager pm(module.getContext());
-    pm.enableVerifier(false); // Once below, up to the stage that people write by hand.
-    buildPipelineTo(stage, pm, options);
-    if (failed(pm.run(module)) || diagnostics.hasErrors() || (stage <= Stage::Tensor && failed(mlir::verify(module))))
+    auto run = [&](llvm::function_ref<void(OpPassManager &)> build) {
+      PassManager pm(module.getContext());
+      pm.enableVerifier(false); // Once below, up to the stage that people write by hand.
+      build(pm);
+      return failed(pm.run(module)) || diagnostics.hasErrors() ? absl::InvalidArgumentError(diagnostics.text()) : absl::OkStatus();
+    };
+    if (stage == Stage::Kernel && options.forGpu && options.onGpuFunctions) {
+      HJX_RETURN_IF_ERROR(run(buildToGpuFunctionsPipeline));
+      HJX_RETURN_IF_ERROR(options.onGpuFunctions(module));
+      HJX_RETURN_IF_ERROR(run([&](OpPassManager &pm) { buildFromGpuFunctionsPipeline(pm, options.gpu); }));
+    } else {
+      HJX_RETURN_IF_ERROR(run([&](OpPassManager &pm) { buildPipelineTo(stage, pm, options); }));
+    }
+    if (stage <= Stage::Tensor && failed(mlir::verify(module)))
       return absl::InvalidArgumentError(diagnostics.text());
     HJX_RETURN_IF_ERROR(dump(module, options.dumpDir, stage));
   }

@@ -9,6 +9,7 @@
 #include "lib/Target/Passes.h"
 #include "runtime/Status.h"
 
+#include <functional>
 #include <string>
 
 namespace hjx {
@@ -18,6 +19,8 @@ struct LowerOptions {
   GenerateGpuKernelsOptions gpu;
   KernelPipelineOptions kernel;
   MachinePipelineOptions machine;
+  /// Called on the way to the kernel stage of a GPU program, with what buildToGpuFunctionsPipeline makes.
+  std::function<absl::Status(mlir::ModuleOp)> onGpuFunctions;
   std::string dumpDir; ///< gets 1-traced.mlir, 2-pure.mlir, ... unless empty
 };
 

@@ -30,6 +30,7 @@ DeviceInfo describeCudaDevice(const Driver &driver, int ordinal) {
   driver.cuDeviceTotalMem_v2(&total, device);
   info.totalBytes = static_cast<int64_t>(total);
   info.loadsCubins = !driver.isSimulated;
+  driver.cuDriverGetVersion(&info.driverVersion);
   driver.cuDeviceGetAttribute(&info.numMultiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
   return info;
 }

@@ -10,7 +10,6 @@
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 
@@ -26,10 +25,11 @@ LogicalResult KernelGenerator::generate() {
   auto ops = llvm::to_vector(function.getOps<linalg::GenericOp>());
   if (ops.empty())
     return generateStore();
-  if (!function->hasAttr(kRowsAttr))
-    for (unsigned position = 0; position < std::min<size_t>(ops.size(), 2); ++position)
-      if (std::optional<Product> product = Product::match(ops[position]))
-        return generateProduct(ops, position, *product);
+  FailureOr<std::optional<OutlinedProduct>> product = OutlinedProduct::match(function, facts);
+  if (failed(product))
+    return failure();
+  if (*product)
+    return generateProduct(**product);
   if (ops.size() == 2 && !function->hasAttr(kRowsAttr)) {
     isFromZero = true; // A fill with zeros and a reduction: hjx-outline-reductions makes no others.
     ops.front().erase();
@@ -101,18 +101,6 @@ void KernelGenerator::launchAll(const Launch &launch) {
   }
 }
 
-/// What the module's attribute hjx.matmul_precision says.
-static FailureOr<MatmulPrecision> matmulPrecisionOf(ModuleOp module) {
-  Attribute attribute = module->getAttr(kMatmulPrecisionAttr);
-  auto text = dyn_cast_if_present<StringAttr>(attribute);
-  if (!attribute || (text && text == "f32"))
-    return MatmulPrecision::F32;
-  if (text && text == "tf32")
-    return MatmulPrecision::Tf32;
-  return module.emitOpError("attribute '")
-         << kMatmulPrecisionAttr << "': expected \"f32\" or \"tf32\", got " << attribute;
-}
-
 /// Tells the launches that were made for `call`, behind `previous`, what they move.
 static void annotateLaunches(func::CallOp call, Operation *previous, ArrayRef<Traffic> traffic) {
   SmallVector<gpu::LaunchFuncOp> launches;
@@ -132,23 +120,14 @@ struct GenerateGpuKernels : impl::GenerateGpuKernelsBase<GenerateGpuKernels> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    llvm::MapVector<func::FuncOp, SmallVector<func::CallOp>> kernels;
-    SymbolTable symbols(module);
-    for (auto function : module.getOps<func::FuncOp>())
-      if (function->hasAttr(kKernelAttr))
-        kernels[function];
-    module.walk([&](func::CallOp call) {
-      auto it = kernels.find(symbols.lookup<func::FuncOp>(call.getCallee()));
-      if (it != kernels.end())
-        it->second.push_back(call);
-    });
+    KernelCalls kernels = kernelCalls(module);
     FailureOr<MatmulPrecision> precision = matmulPrecisionOf(module);
     if (failed(precision))
       return signalPassFailure();
     llvm::DenseMap<Operation *, SmallVector<Traffic>> traffic;
     for (func::FuncOp function : llvm::make_first_range(kernels))
       traffic[function] = trafficOf(function);
-    if (auto main = symbols.lookup<func::FuncOp>("main"))
+    if (auto main = module.lookupSymbol<func::FuncOp>("main"))
       main->setAttr(kMinimumTrafficAttr, Builder(main).getI64IntegerAttr(minimumTraffic(main, traffic)));
     KernelModule device(module, chip);
     for (auto &[function, calls] : kernels) {

@@ -3,11 +3,8 @@
 // Kernels of one op. A reduction of few results over many terms is split: a second kernel joins the
 // partial results. Matrix products have kernels of their own, which functions share.
 #include "lib/Codegen/Gpu/KernelGenerator.h"
-#include "lib/Support/SizeBytes.h"
 
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
-
-#include <numeric>
 
 using namespace mlir;
 
@@ -142,38 +139,19 @@ Launch KernelGenerator::generateJoin(const LoopNest &nest, const ThreadSchedule 
   return launch;
 }
 
-LogicalResult KernelGenerator::generateProduct(ArrayRef<GenericOp> ops, unsigned position, const Product &product) {
-  GenericOp op = ops[position];
-  auto isKept = [](Value root) { return isa<BlockArgument>(root); };
-  auto epilogue = ProductEpilogue::match(op, product, /*accumulate=*/position == 0, ops.drop_front(position + 1), isKept);
-  if (!epilogue)
-    return op.emitOpError("expected elementwise ops on the result of a matrix product behind it");
-  struct Matrix {
-    unsigned position; // Of the function's argument.
-    int64_t offset;
-  };
-  SmallVector<Matrix> matrices;
-  SmallVector<int64_t> alignments;
-  bool isAlone = true;
-  auto add = [&](Value buffer, int64_t offset) {
-    unsigned position = cast<BlockArgument>(buffer).getArgNumber();
-    int64_t bytes = elementBytes(buffer.getType());
-    matrices.push_back({position, offset});
-    alignments.push_back(std::gcd(facts[position].alignment, offset * bytes));
-    isAlone &= facts[position].isAlone;
-  };
-  add(op->getOperand(product.lhsOperand), product.lhsOffset);
-  add(op->getOperand(1 - product.lhsOperand), product.rhsOffset);
-  for (const EpilogueBuffer &buffer : epilogue->buffers)
-    add(buffer.buffer, buffer.offset);
-  ProductLaunch launch = ProductLaunch::choose(product, *epilogue, alignments, isAlone, precision, device);
+LogicalResult KernelGenerator::generateProduct(const OutlinedProduct &outlined) {
+  auto wanted = function->getAttrOfType<StringAttr>(kProductScheduleAttr);
+  ProductLaunch launch = outlined.launch(precision, device.chipName(), wanted ? wanted.getValue() : "");
+  if (wanted && !llvm::is_contained(launch.schedules, wanted.getValue()))
+    return function.emitOpError("attribute '") << kProductScheduleAttr << "': expected one of " << llvm::join(launch.schedules, ", ")
+                                               << ", got " << wanted;
   kernel = device.share(launch.config.key(),
                         [&] { return emitProductKernel(device, function.getLoc(), launch.config); });
   for (func::CallOp call : calls) {
     ImplicitLocOpBuilder b(call.getLoc(), call);
     SmallVector<Value> arguments;
-    for (auto [index, matrix] : llvm::enumerate(matrices)) {
-      Value buffer = call.getOperand(matrix.position);
+    for (auto [index, matrix] : llvm::enumerate(outlined.matrices)) {
+      Value buffer = call.getOperand(matrix.argument);
       Type type = kernel.getArgumentTypes()[index];
       bool byMap = index < 2 && launch.config.tile.unit == ProductUnit::WarpGroup;
       arguments.push_back(byMap ? factorFrom(b, buffer, matrix.offset, launch.factors[index], type)

@@ -6,7 +6,7 @@
 
 #include "lib/Codegen/Gpu/AttentionKernel.h"
 #include "lib/Codegen/Gpu/KernelModule.h"
-#include "lib/Codegen/Gpu/ProductKernel.h"
+#include "lib/Codegen/Gpu/OutlinedProduct.h"
 #include "lib/Codegen/Gpu/ThreadNestEmitter.h"
 #include "lib/Codegen/Structured/FlatBuffers.h"
 #include "lib/Codegen/Structured/RowLoops.h"
@@ -44,8 +44,7 @@ private:
   /// The second kernel of a split reduction: takes the partial results, then what the first takes.
   Launch generateJoin(const LoopNest &nest, const ThreadSchedule &schedule, int64_t numSplits,
                       llvm::ArrayRef<MemRefType> partialTypes);
-  /// A product at `position`, behind the fill with zeros if there is one, and the ops of its epilogue.
-  LogicalResult generateProduct(llvm::ArrayRef<GenericOp> ops, unsigned position, const Product &product);
+  LogicalResult generateProduct(const OutlinedProduct &outlined);
 
   // Attention (GenerateAttention.cpp).
   LogicalResult generateAttention();

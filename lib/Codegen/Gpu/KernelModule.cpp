@@ -3,6 +3,7 @@
 // Kernels and launches: see the header.
 #include "lib/Codegen/Gpu/KernelModule.h"
 
+#include "lib/Codegen/Structured/Passes.h"
 #include "lib/Target/Ptx/Ptx.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -19,6 +20,20 @@ static gpu::GPUModuleOp deviceOf(ModuleOp host, StringRef chip) {
   Attribute target = NVVM::NVVMTargetAttr::get(b.getContext(), /*optLevel=*/3, kPtxTriple,
                                                chip, PtxOptions().features);
   return gpu::GPUModuleOp::create(b, kDeviceModuleName, ArrayRef<Attribute>{target});
+}
+
+KernelCalls hjx::kernelCalls(ModuleOp module) {
+  KernelCalls kernels;
+  SymbolTable symbols(module);
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function->hasAttr(kKernelAttr))
+      kernels[function];
+  module.walk([&](func::CallOp call) {
+    auto it = kernels.find(symbols.lookup<func::FuncOp>(call.getCallee()));
+    if (it != kernels.end())
+      it->second.push_back(call);
+  });
+  return kernels;
 }
 
 KernelModule::KernelModule(ModuleOp host, StringRef chip)

@@ -7,6 +7,7 @@
 #include "lib/Codegen/Gpu/BufferFacts.h"
 #include "lib/Codegen/Gpu/Threads.h"
 
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace hjx {
@@ -17,13 +18,18 @@ struct Launch {
   int64_t numBlocks = 1, blockSize = 1;
 };
 
+/// Functions with `hjx.kernel` that are not kernels yet, and their calls.
+using KernelCalls = llvm::MapVector<mlir::func::FuncOp, llvm::SmallVector<mlir::func::CallOp>>;
+KernelCalls kernelCalls(mlir::ModuleOp module);
+
+/// Whether a chip has TMA and wgmma: the instructions of sm_90 that no other has.
+inline bool hasWarpGroups(llvm::StringRef chip) { return chip == "sm_90a"; }
+
 class KernelModule {
 public:
   /// `gpu.module @device` of `host` for `chip`, made at the end of it if it is not there.
   explicit KernelModule(mlir::ModuleOp host, llvm::StringRef chip = "sm_80");
 
-  /// Whether the chip has TMA and wgmma: the instructions of sm_90 that no other has.
-  bool hasWarpGroups() const { return chip == "sm_90a"; }
   llvm::StringRef chipName() const { return chip; }
 
   /// A kernel with the body of `function`, which is left without one; the facts become attributes

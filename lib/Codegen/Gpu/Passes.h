@@ -27,6 +27,10 @@ constexpr int64_t kMaxKeptRowBytes = 40 * 1024;
 /// described by MemoryPlan, as on a CPU.
 void buildToGpuKernelPipeline(mlir::OpPassManager &pm,
                               const GenerateGpuKernelsOptions &options = {});
+/// Its two halves: to functions that @main calls, each of them to become a kernel; and from there, with the choices
+/// that depend on the chip.
+void buildToGpuFunctionsPipeline(mlir::OpPassManager &pm);
+void buildFromGpuFunctionsPipeline(mlir::OpPassManager &pm, const GenerateGpuKernelsOptions &options = {});
 
 /// Lets one-shot bufferization turn attention into calls of such kernels.
 void registerAttentionBufferization(mlir::DialectRegistry &registry);

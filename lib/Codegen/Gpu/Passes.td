@@ -117,6 +117,9 @@ def GenerateGpuKernels : Pass<"hjx-generate-gpu-kernels", "mlir::ModuleOp"> {
     `hjx.matmul_precision = "tf32"`, run on tensor cores. A reduction with few results and many terms becomes two kernels,
     with a buffer of partial results between them.
 
+    A product gets the tile, and the number of blocks among which its sums are split, that a model of the chip takes
+    for best (ProductCost.h), or what `hjx.product_schedule` of its function says: "128x128", "64x64 split 2".
+
     The target of the device module says for what chip that is: what has instructions of its own
     there may use them.
   }];

@@ -11,7 +11,7 @@
 
 using namespace mlir;
 
-void hjx::buildToGpuKernelPipeline(OpPassManager &pm, const GenerateGpuKernelsOptions &options) {
+void hjx::buildToGpuFunctionsPipeline(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(createGeneralizeTensorOps());
   pm.addNestedPass<func::FuncOp>(createSelectUpdates());
   pm.addNestedPass<func::FuncOp>(createFuseElementwise({.endProducts = true, .keptRowBytes = kMaxKeptRowBytes}));
@@ -29,10 +29,18 @@ void hjx::buildToGpuKernelPipeline(OpPassManager &pm, const GenerateGpuKernelsOp
   pm.addPass(createFuseRows(rows));
   pm.addPass(createOutlineReductions());
   pm.addPass(createOutlineKernels());
+}
+
+void hjx::buildFromGpuFunctionsPipeline(OpPassManager &pm, const GenerateGpuKernelsOptions &options) {
   pm.addPass(createGenerateGpuKernels(options));
   pm.addPass(createBatchLaunches());
   pm.addPass(createLowerAffinePass()); // From addresses that are not linear in loops.
   pm.addPass(createPlanMemory());
+}
+
+void hjx::buildToGpuKernelPipeline(OpPassManager &pm, const GenerateGpuKernelsOptions &options) {
+  buildToGpuFunctionsPipeline(pm);
+  buildFromGpuFunctionsPipeline(pm, options);
 }
 
 void hjx::registerGpuCodegenPasses() { registerHjxGpuCodegenPasses(); }

@@ -71,22 +71,22 @@ double ProductSchedule::cycles(const ProductWork &work, const ChipModel &chip) c
          2 * static_cast<double>(tiles) * numSums * sums / chip.deviceBytes;
 }
 
-ProductSchedule ProductSchedule::choose(ArrayRef<ProductTile> tiles, bool maySplit, const ProductWork &work,
-                                        const ChipModel &chip) {
-  ProductSchedule best{tiles.front()};
-  double least = best.cycles(work, chip);
-  auto consider = [&](const ProductSchedule &schedule) {
-    double cycles = schedule.cycles(work, chip) * (schedule.splits > 1 ? kSplitMargin : 1);
-    if (cycles < least)
-      best = schedule, least = cycles;
-  };
-  for (const ProductTile &tile : tiles) {
+std::string ProductSchedule::text() const {
+  std::string text = (Twine(tile.m) + "x" + Twine(tile.n)).str();
+  return splits == 1 ? text : text + " split " + std::to_string(splits);
+}
+
+std::vector<ProductSchedule> ProductSchedule::rank(ArrayRef<ProductTile> tiles, bool maySplit, const ProductWork &work,
+                                                   const ChipModel &chip) {
+  std::vector<std::pair<double, ProductSchedule>> all;
+  for (const ProductTile &tile : tiles)
     for (int64_t splits = 1; splits <= (maySplit ? kMostSplits : 1); ++splits) {
       ProductSchedule schedule{tile, splits};
       // Of those that give a block the same steps, the one that needs the fewest blocks.
       if (splits == 1 || llvm::divideCeilSigned(work.sizes.k, schedule.sumOfSplit(work.sizes.k)) == splits)
-        consider(schedule);
+        all.emplace_back(schedule.cycles(work, chip) * (splits > 1 ? kSplitMargin : 1), schedule);
     }
-  }
-  return best;
+  llvm::stable_sort(all, llvm::less_first());
+  auto ranked = llvm::make_second_range(all);
+  return {ranked.begin(), ranked.end()};
 }

@@ -52,9 +52,11 @@ struct ProductSchedule {
   int64_t sumOfSplit(int64_t k) const;
   /// Cycles that a kernel takes.
   double cycles(const ProductWork &work, const ChipModel &chip) const;
-  /// The one of `tiles` that takes least, and the splits if that gains enough.
-  static ProductSchedule choose(llvm::ArrayRef<ProductTile> tiles, bool maySplit, const ProductWork &work,
-                                const ChipModel &chip);
+  /// "128x128 split 2": the tile, and the splits if there are several.
+  std::string text() const;
+  /// All of `tiles` and their splits, the one that takes least first; a split comes first only if that gains enough.
+  static std::vector<ProductSchedule> rank(llvm::ArrayRef<ProductTile> tiles, bool maySplit, const ProductWork &work,
+                                           const ChipModel &chip);
 };
 
 } // namespace hjx

@@ -108,12 +108,13 @@ struct ProductLaunch {
   FactorAxes factors[2]; ///< A and B, where the unit is WarpGroup.
   /// Of a split product: counters that it needs, and sums between its blocks.
   int64_t numCounters = 0, numPartialSums = 0;
+  /// All that the product could have, as ProductSchedule spells them, the model's choice first.
+  std::vector<std::string> schedules;
 
-  /// The choice for `product`; `alignments` are the bytes to which A, B and the buffers of the epilogue
-  /// are aligned.
-  static ProductLaunch choose(const Product &product, const ProductEpilogue &epilogue,
-                              llvm::ArrayRef<int64_t> alignments, bool isAlone,
-                              MatmulPrecision precision, const KernelModule &device);
+  /// The choice for `product`: that one of `schedules`, or the first; `alignments` are the bytes to which A, B and the
+  /// buffers of the epilogue are aligned.
+  static ProductLaunch choose(const Product &product, const ProductEpilogue &epilogue, llvm::ArrayRef<int64_t> alignments,
+                              bool isAlone, MatmulPrecision precision, llvm::StringRef chip, llvm::StringRef schedule);
 };
 
 /// Returns the kernel of `config`, of either kind:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which kernel for which product: tiles (by the model of ProductCost.h), widths of loads, arguments. See
+// Which kernel for which product: tiles (by the model of ProductCost.h, unless another is asked for), widths of loads, arguments. See
 // ProductKernel.h.
 #include "lib/Codegen/Gpu/ProductCost.h"
 #include "lib/Codegen/Gpu/TensorProductKernel.h"
@@ -138,7 +138,7 @@ static std::optional<FactorAxes> mapAxes(Axis fast, Axis slow, ArrayRef<Axis> ou
 
 ProductLaunch ProductLaunch::choose(const Product &product, const ProductEpilogue &epilogue,
                                     ArrayRef<int64_t> alignments, bool isAlone,
-                                    MatmulPrecision precision, const KernelModule &device) {
+                                    MatmulPrecision precision, StringRef chip, StringRef wanted) {
   const ProductSizes &sizes = product.sizes;
   ProductLaunch launch;
   ProductKernelConfig &config = launch.config;
@@ -185,7 +185,7 @@ ProductLaunch ProductLaunch::choose(const Product &product, const ProductEpilogu
     config.rhsLanes = rhs.lanes;
   };
   auto chooseMaps = [&] {
-    if (!device.hasWarpGroups() || product.types.isPacked() || sizes.m < 1 || sizes.n < 1 || sizes.k < 1)
+    if (!hasWarpGroups(chip) || product.types.isPacked() || sizes.m < 1 || sizes.n < 1 || sizes.k < 1)
       return false;
     SmallVector<Axis> outer[2];
     for (const BatchLoop &loop : batches) {
@@ -230,7 +230,11 @@ ProductLaunch ProductLaunch::choose(const Product &product, const ProductEpilogu
   }
   // What comes through registers leaves none for the bounds of a part.
   bool maySplit = !product.types.isPacked() && (!onTensorCores || hasFew);
-  ProductSchedule schedule = ProductSchedule::choose(tiles, maySplit, work, ChipModel::of(device.chipName()));
+  std::vector<ProductSchedule> ranked = ProductSchedule::rank(tiles, maySplit, work, ChipModel::of(chip));
+  for (const ProductSchedule &possible : ranked)
+    launch.schedules.push_back(possible.text());
+  auto found = llvm::find(launch.schedules, wanted);
+  ProductSchedule schedule = ranked[found == launch.schedules.end() ? 0 : found - launch.schedules.begin()];
   config.tile = schedule.tile;
   config.isSplit = schedule.splits > 1;
   if (!onTensorCores) {
