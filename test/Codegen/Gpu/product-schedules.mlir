@@ -111,14 +111,14 @@ func.func @main(%a: tensor<1024x768xbf16>, %b: tensor<1024x768xbf16>) -> tensor<
 
 // CHECK: @device::@matmul_bf16_f32_128x128x32_t8_n8_2_mma_split blocks in (%c108{{[_,]}}{{.*}} {hjx.product, hjx.traffic = array<i64: 57409536, 9437184>}
 // HOPPER: @device::@matmul_bf16_f32_128x128x64_t8_n8_2_wgmma_split blocks in (%c108{{[_,]}}
-// Sums, a fence, the barrier of the block, one number; the last of the blocks goes on behind another fence.
+// Sums, the barrier of the block, and one thread's number between two fences; behind the barrier the last of the blocks goes on.
 // PTX: .entry matmul_bf16_f32_128x128x32_t8_n8_2_mma_split
 // PTX: st.global.v4.b32
-// PTX: fence.acq_rel.gpu
-// PTX-NEXT: bar.sync
-// PTX: atom.global.inc.u32
 // PTX: bar.sync
 // PTX: fence.acq_rel.gpu
+// PTX-NEXT: atom.global.inc.u32
+// PTX-NEXT: fence.acq_rel.gpu
+// PTX: bar.sync
 // PTX: ld.global.v4.b32
 func.func @main(%a: tensor<16384x768xbf16>, %b: tensor<16384x768xbf16>) -> tensor<768x768xf32> {
   %zero = arith.constant 0.0 : f32
