@@ -4,7 +4,8 @@
 //
 // A launch could run anywhere between what it needs and what needs it. First each that is no product
 // sinks, from the last on, as far as memory allows (LaunchMemory.h); then launches join the first of those
-// that they do not depend on:
+// that they do not depend on. Products that are alone then, such as gradients of weights whose blocks are unlike those
+// of the gradients beside them, sink behind each other, and join, too:
 //
 //   product  %dh                         product  %dh
 //   sum %dh into %db1                    product_etc_x2  %dx and %dw, both read %dh
@@ -61,10 +62,18 @@ public:
       : block(block), batchedKernels(batchedKernels), symbols(deviceModule(module)), memory(block, kMinCountedBytes) {}
 
   void run() {
-    auto inOrder = llvm::to_vector(block.getOps<gpu::LaunchFuncOp>());
-    for (gpu::LaunchFuncOp launch : llvm::reverse(inOrder))
-      if (mayMove(launch) && !isProduct(launch))
-        sink(launch);
+    for (bool areProducts : {false, true}) {
+      memory = LaunchMemory(block, kMinCountedBytes);
+      auto inOrder = llvm::to_vector(block.getOps<gpu::LaunchFuncOp>());
+      for (gpu::LaunchFuncOp launch : llvm::reverse(inOrder))
+        if (mayMove(launch) && isProduct(launch) == areProducts)
+          sink(launch);
+      join();
+    }
+  }
+
+private:
+  void join() {
     llvm::SmallPtrSet<Operation *, 32> done;
     for (auto first : llvm::to_vector(block.getOps<gpu::LaunchFuncOp>())) {
       if (done.contains(first) || !mayMove(first))
@@ -77,7 +86,6 @@ public:
     }
   }
 
-private:
   gpu::GPUFuncOp kernelOf(gpu::LaunchFuncOp launch) {
     return symbols.lookup<gpu::GPUFuncOp>(launch.getKernelName());
   }
@@ -86,7 +94,7 @@ private:
 
   bool mayMove(gpu::LaunchFuncOp launch) {
     gpu::GPUFuncOp kernel = kernelOf(launch);
-    return kernel && needsOf(kernel).canBePart && getConstantIntValue(launch.getGridSizeX());
+    return kernel && !batches.contains(launch) && needsOf(kernel).canBePart && getConstantIntValue(launch.getGridSizeX());
   }
 
   const BufferEffects &effectsOf(gpu::LaunchFuncOp launch) {
@@ -119,7 +127,8 @@ private:
       ++steps;
       if (effects.conflictsWith(effectsOf(other)))
         break;
-      if (isProduct(other) || !mayMove(other)) // Those behind which nothing else waits are joined where they are.
+      // Those behind which nothing else waits are joined where they are.
+      if (isProduct(launch) ? mayJoin(launch, other) : isProduct(other) || !mayMove(other))
         behind.push_back(other);
     }
     while (!behind.empty() && !memory.mayMove(launch, behind.back()))
@@ -128,6 +137,11 @@ private:
       return;
     memory.move(launch, behind.back());
     launch->moveAfter(behind.back());
+  }
+
+  bool mayJoin(gpu::LaunchFuncOp launch, gpu::LaunchFuncOp other) {
+    Batch batch;
+    return mayMove(other) && isProduct(launch) == isProduct(other) && add(batch, other) && fitsOneBlock(batch, launch);
   }
 
   Batch grow(gpu::LaunchFuncOp first) {
@@ -241,9 +255,11 @@ private:
       moveBefore(operand, first);
     ImplicitLocOpBuilder b(first.getLoc(), first);
     KernelModule::launch(b, batchedKernels.get(batch.parts), operands);
-    sumTraffic(batch, first->getPrevNode());
+    Operation *launch = first->getPrevNode();
+    batches.insert(launch);
+    sumTraffic(batch, launch);
     if (isProduct(first))
-      first->getPrevNode()->setAttr(kProductAttr, b.getUnitAttr());
+      launch->setAttr(kProductAttr, b.getUnitAttr());
     for (const BatchPart &part : batch.parts)
       for (gpu::LaunchFuncOp member : part.members) {
         known.erase(member);
@@ -265,6 +281,7 @@ private:
   BatchedKernels &batchedKernels;
   SymbolTable symbols;
   LaunchMemory memory;
+  llvm::SmallPtrSet<Operation *, 32> batches; // Launches that are several.
   std::map<Operation *, KernelNeeds> needs;
   std::map<Operation *, BufferEffects> known; // References to what is in there stay valid.
 };

@@ -143,6 +143,7 @@ def BatchLaunches : Pass<"hjx-batch-launches", "mlir::ModuleOp"> {
     would leave few blocks of a small kernel on a multiprocessor.
 
     First every launch that is no product sinks behind products, so that small sums wait for each other.
+    Products that no other joined sink behind each other, and join.
     Nothing moves to where more memory would be alive than at the program's worst moment.
     Kernels that nothing launches any more are erased.
   }];

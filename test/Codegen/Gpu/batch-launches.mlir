@@ -130,6 +130,36 @@ module attributes {gpu.container_module} {
 
 // -----
 
+// Products whose blocks are unlike those of the product beside them wait for each other: %dw1 for %dw0. What
+// another product needs does not wait.
+// CHECK-LABEL: func.func @unlike
+// CHECK-SAME: %[[X:[^:]*]]: memref<20xf32>, %[[DX1:[^:]*]]: memref<20xf32>, %[[DX0:[^:]*]]: memref<20xf32>, %[[DW1:[^:]*]]: memref<20xf32>, %[[DW0:[^:]*]]: memref<20xf32>
+// CHECK: gpu.launch_func @device::@wide {{.*}} args(%[[X]] : memref<20xf32>, %[[DX1]] : memref<20xf32>)
+// CHECK-NEXT: gpu.launch_func @device::@wide {{.*}} args(%[[DX1]] : memref<20xf32>, %[[DX0]] : memref<20xf32>)
+// CHECK: gpu.launch_func @device::@narrow_x2 {{.*}} args(%[[DX0]] : memref<20xf32>, %[[X]] : memref<20xf32>, %[[DW0]] : memref<20xf32>, %[[DW1]] : memref<20xf32>)
+// CHECK-NOT: gpu.launch_func
+module attributes {gpu.container_module} {
+  func.func @unlike(%x: memref<20xf32>, %dx1: memref<20xf32>, %dx0: memref<20xf32>, %dw1: memref<20xf32>, %dw0: memref<20xf32>) {
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    gpu.launch_func @device::@wide blocks in (%c1, %c1, %c1) threads in (%c2, %c1, %c1) args(%x : memref<20xf32>, %dx1 : memref<20xf32>) {hjx.product}
+    gpu.launch_func @device::@narrow blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%x : memref<20xf32>, %dw1 : memref<20xf32>) {hjx.product}
+    gpu.launch_func @device::@wide blocks in (%c1, %c1, %c1) threads in (%c2, %c1, %c1) args(%dx1 : memref<20xf32>, %dx0 : memref<20xf32>) {hjx.product}
+    gpu.launch_func @device::@narrow blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%dx0 : memref<20xf32>, %dw0 : memref<20xf32>) {hjx.product}
+    return
+  }
+  gpu.module @device {
+    gpu.func @wide(%a: memref<20xf32> {llvm.readonly}, %b: memref<20xf32>) kernel attributes {known_block_size = array<i32: 2, 1, 1>} {
+      gpu.return
+    }
+    gpu.func @narrow(%a: memref<20xf32> {llvm.readonly}, %b: memref<20xf32>) kernel attributes {known_block_size = array<i32: 1, 1, 1>} {
+      gpu.return
+    }
+  }
+}
+
+// -----
+
 // Products that do not depend on each other are one launch, and a product. Sizes that are the same are passed once,
 // tiles lie in the same place, and another number of blocks makes another part.
 // CHECK-LABEL: func.func @products
