@@ -259,6 +259,8 @@ std::vector<Outcome> runIsolated(const std::vector<Program> &programs, const Run
     if (child == 0) {
       close(pipes[0]);
       setenv("HJX_BACKEND", options.isCompiled ? "cpu" : "interpreter", 1);
+      if (!options.isCompiled)
+        unsetenv("HJX_DEVICE"); // The interpreter is the processor's.
       setenv("HJX_NUM_THREADS", "1", 0);
       for (size_t i = outcomes.size(); i < programs.size(); ++i) {
         Writer body, whole;
