@@ -73,8 +73,8 @@ static std::string print(Type type) {
   return text;
 }
 
-static absl::Status badValue(std::string_view function, const GraphValue &value, std::string_view kind,
-                             std::string_view expected, std::string_view got, std::string_view remedy) {
+absl::Status badValue(std::string_view function, const GraphValue &value, std::string_view kind,
+                      std::string_view expected, std::string_view got, std::string_view remedy) {
   return badInput(absl::StrCat(value.where, ": ", std::string(function), ": ", std::string(kind), " '",
                                printable(value.name), "'"),
                   expected, got, remedy);

@@ -13,6 +13,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hjx {
@@ -30,6 +31,10 @@ struct GraphValue {
   /// The last part of the path: what batch, scalars and metrics are known by.
   std::string leafName() const;
 };
+
+/// INVALID_ARGUMENT: `value`, an "argument" or a "result" as `kind` says, is not what `function` should have.
+absl::Status badValue(std::string_view function, const GraphValue &value, std::string_view kind, std::string_view expected,
+                      std::string_view got, std::string_view remedy);
 
 struct GraphFunction {
   std::string name;

@@ -19,13 +19,6 @@ namespace hjx {
 
 static std::string describe(const GraphValue &value) { return describeTensor(value.type, value.shape); }
 
-static absl::Status badValue(std::string_view function, const GraphValue &value, std::string_view kind,
-                             std::string_view expected, std::string_view got, std::string_view remedy) {
-  return badInput(absl::StrCat(value.where, ": ", std::string(function), ": ", std::string(kind), " '",
-                               printable(value.name), "'"),
-                  expected, got, remedy);
-}
-
 namespace {
 
 bool isFloat(StoredType type) {
