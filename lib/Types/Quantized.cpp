@@ -201,17 +201,42 @@ HJX_REGISTER_PRIMITIVE(Dequantize)
 // Products
 //===----------------------------------------------------------------------===//
 
-/// x[.., k] times the stored numbers, without scales: [.., n].
-Array plainProduct(const QuantizedType &type, const Array &x, const Array &stored, bool transposed) {
-  auto product = [&](const Array &lhs, const Array &numbers) {
-    return dot_general(lhs, numbers.astype(float32), {.lhs_contracting = {x.ndim() - 1}, .rhs_contracting = {transposed ? 1 : 0}});
+/// x[.., k] by weights[k,n], or [n,k] if transposed, of which each axis may be two: those of groupedShape.
+Array productWith(const Array &x, const Array &weights, bool transposed) {
+  int perAxis = weights.ndim() / 2, summed = transposed ? perAxis : 0, kept = perAxis - summed, last = x.ndim() - 1;
+  DotDims dims;
+  std::vector<int64_t> sizes(x.shape().begin(), x.shape().end() - 1), resultSizes = sizes;
+  int64_t n = 1;
+  for (int axis = 0; axis < perAxis; ++axis) {
+    sizes.push_back(weights.shape(summed + axis));
+    n *= weights.shape(kept + axis);
+    dims.lhs_contracting.push_back(last + axis);
+    dims.rhs_contracting.push_back(summed + axis);
+  }
+  resultSizes.push_back(n);
+  return dot_general(x.reshape(sizes), weights, dims).reshape(resultSizes);
+}
+
+/// x[.., k] times the stored numbers, each times its scale if there are scales: [.., n].
+Array packedProduct(const QuantizedType &type, const Array &x, const Array &stored, const std::optional<Array> &scales, bool transposed) {
+  auto product = [&](const Array &x, const Array &bytes, const std::optional<Array> &scales, auto numbersIn) {
+    if (!scales)
+      return productWith(x, numbersIn(bytes).astype(float32), transposed);
+    Array numbers = numbersIn(bytes.reshape(groupedShape(bytes.shape(), scales->shape()))).astype(float32);
+    return productWith(x, numbers * besideGroups(*scales), transposed);
   };
+  auto whole = [](const Array &bytes) { return bytes; };
   if (!isInt4(type))
-    return product(x, stored);
+    return product(x, stored, scales, whole);
+  // The scales of the numbers of even or odd index along the packed axis.
+  int64_t count = scales ? scales->shape(1) : 1, size = type.shape[1];
+  auto half = [&](int64_t first) { return scales && count == size ? std::optional(everyOther(*scales, first)) : scales; };
+  if (count != 1 && count != size && size / count % 2 != 0) // Groups share bytes.
+    return product(x, unpacked(type, stored), scales, whole);
   // The packed axis is summed over: x in two halves, too.
   if (transposed)
-    return product(everyOther(x, 0), low(stored)) + product(everyOther(x, 1), high(stored));
-  return interleave(product(x, low(stored)), product(x, high(stored)), type.shape[1]);
+    return product(everyOther(x, 0), stored, half(0), low) + product(everyOther(x, 1), stored, half(1), high);
+  return interleave(product(x, stored, half(0), low), product(x, stored, half(1), high), size);
 }
 
 struct QuantizedMatmul {
@@ -240,10 +265,11 @@ struct QuantizedMatmul {
     if (x.size() == 0 || n == 0)
       return zeros(infer(Type(float32, x.shape()), type).shape());
     if (groups == 1) // s[n]: y[n] = s[n] sum_k x[k] v[k,n]
-      return plainProduct(type, x, stored, transposed) * spread(scales, n);
+      return packedProduct(type, x, stored, std::nullopt, transposed) * spread(scales, n);
     if (type.scales[kept] == 1) // s[k]: y[n] = sum_k (x[k] s[k]) v[k,n]
-      return plainProduct(type, x * spread(scales, k), stored, transposed);
-    return groupedProduct(type, x, stored, scales, groups);
+      return packedProduct(type, x * spread(scales, k), stored, std::nullopt, transposed);
+    // s[k,n], for groups of one or both: y[n] = sum_k x[k] (v[k,n] s[k,n])
+    return packedProduct(type, x, stored, scales, transposed);
   }
 
   std::pair<Array, std::optional<Array>> jvp(const Array &x, const Quantized &q, const std::optional<Array> &x_dot,
@@ -261,34 +287,6 @@ struct QuantizedMatmul {
   // y = x q, linear in x:  x_bar = y_bar q^T.
   std::pair<Array, Array> transpose(const Array &, const Quantized &q, const Array &y_bar) const {
     return {call_primitive(QuantizedMatmul{!transposed}, y_bar, q), Array()};
-  }
-
-private:
-  /// s[g,n], k in groups of i: y[n] = sum_g s[g,n] sum_i x[g,i] v[g,i,n]. A loop, so that of the
-  /// partial sums there is one at a time.
-  Array groupedProduct(const QuantizedType &type, const Array &x, const Array &stored, const Array &scales, int64_t groups) const {
-    int64_t k = type.shape[transposed ? 1 : 0], n = type.shape[transposed ? 0 : 1], size = k / groups, rows = x.size() / k;
-    // Groups of an odd size share bytes.
-    bool isShared = isInt4(type) && transposed && size % 2 != 0;
-    QuantizedType group{isShared ? "int8" : type.format, transposed ? Shape{n, size} : Shape{size, n}, {}};
-    Array numbers = isShared ? unpacked(type, stored) : stored;
-    numbers = transposed ? numbers.reshape({n, groups, -1}) : numbers.reshape({groups, size, -1});
-    std::vector<int64_t> sizes = numbers.shape().vec(), oneGroup{sizes[transposed ? 0 : 1], sizes[2]};
-    sizes[transposed ? 1 : 0] = 1;
-    Array columns = transposed ? scales.T() : scales; // [groups, n], or fewer than n
-    int64_t count = columns.shape(1);
-    columns = broadcast_to(columns.reshape({groups, count, 1}), {groups, count, n / count}).reshape({groups, n});
-    auto addGroup = [&](Array y, const std::tuple<Array, Array, Array> &each) {
-      const auto &[part, column, g] = each;
-      Array zero = array<int32_t>(0);
-      std::vector<Array> start = transposed ? std::vector<Array>{zero, g, zero} : std::vector<Array>{g, zero, zero};
-      Array own = dynamic_slice(numbers, start, sizes).reshape(oneGroup);
-      return std::pair(y + plainProduct(group, part, own, transposed) * column, Nothing());
-    };
-    std::tuple<Array, Array, Array> each{moveaxis(x.reshape({rows, groups, size}), 1, 0), columns, arange(groups)};
-    std::vector<int64_t> resultSizes = x.shape().vec();
-    resultSizes.back() = n;
-    return scan(addGroup, zeros({rows, n}), each).first.reshape(resultSizes);
   }
 };
 HJX_REGISTER_PRIMITIVE(QuantizedMatmul)

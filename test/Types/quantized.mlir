@@ -43,6 +43,29 @@ func.func @int4(%x: tensor<2x4xf32>, %q: !hjx.quantized<"int4", 4x7, 1x7>) -> te
   return %y : tensor<2x7xf32>
 }
 
+// Scales of groups multiply the numbers; no loop over the groups.
+// LO-LABEL: func.func @groups(
+// LO-SAME:    %[[X:.*]]: tensor<2x4xf32>, %[[V:.*]]: tensor<4x8xi8>, %[[S:.*]]: tensor<2x8xf32>)
+// LO: %[[BYTES:.*]] = hjx.reshape %[[V]] shape = [2, 2, 8, 1]
+// LO: %[[WIDE:.*]] = hjx.convert %[[BYTES]]
+// LO: %[[W:.*]] = hjx.mul %[[WIDE]], %{{.*}} : tensor<2x2x8x1xf32>
+// LO: hjx.dot_general %{{.*}}, %[[W]] contracting = [1, 2] x [0, 1]
+// LO: return
+func.func @groups(%x: tensor<2x4xf32>, %q: !hjx.quantized<"int8", 4x8, 2x8>) -> tensor<2x8xf32> {
+  %y = hjx.call_primitive "hjx.quantized_matmul"(%x, %q) params {transposed = false} : (tensor<2x4xf32>, !hjx.quantized<"int8", 4x8, 2x8>) -> tensor<2x8xf32>
+  return %y : tensor<2x8xf32>
+}
+
+// The same bytes and scales from the other side: the groups are those of the result.
+// LO-LABEL: func.func @groups_transposed(
+// LO: %[[W:.*]] = hjx.mul %{{.*}}, %{{.*}} : tensor<2x2x8x1xf32>
+// LO: hjx.dot_general %{{.*}}, %[[W]] contracting = [1, 2] x [2, 3] : (tensor<2x8x1xf32>, tensor<2x2x8x1xf32>) -> tensor<2x2x2xf32>
+// LO: return
+func.func @groups_transposed(%x: tensor<2x8xf32>, %q: !hjx.quantized<"int8", 4x8, 2x8>) -> tensor<2x4xf32> {
+  %y = hjx.call_primitive "hjx.quantized_matmul"(%x, %q) params {transposed = true} : (tensor<2x8xf32>, !hjx.quantized<"int8", 4x8, 2x8>) -> tensor<2x4xf32>
+  return %y : tensor<2x4xf32>
+}
+
 // Rows are gathered as bytes.
 // LO-LABEL: func.func @lookup(
 // LO: hjx.gather {{.*}}tensor<4x8xi8>

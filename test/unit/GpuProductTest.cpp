@@ -43,6 +43,8 @@ struct Case {
   bool isSummed = false; ///< The sum is over the batch, too.
   Ending ending = Ending::None;
   Packing lhsPacking = Packing::None, rhsPacking = Packing::None; ///< Of f32 and TF32.
+  /// Elements along m or n, and along k, that share a scale of the packed factor, which lie as its elements do. 0: none has one.
+  int64_t sideGroup = 0, sumGroup = 0;
 };
 
 const char *elementOf(Kind kind) {
@@ -53,11 +55,12 @@ bool isInteger(Kind kind) { return kind >= Kind::I8; }
 std::string nameOf(const Case &c) {
   const char *names[] = {"f32", "tf32", "bf16", "f16", "i8", "u8"};
   const char *packings[] = {"", "_i8", "_low4", "_high4"};
-  return llvm::formatv("{0}_{1}x{2}x{3}_{4}{5}{6}{7}{8}{9}{10}", names[static_cast<int>(c.kind)], c.m, c.n,
+  return llvm::formatv("{0}_{1}x{2}x{3}_{4}{5}{6}{7}{8}{9}{10}{11}", names[static_cast<int>(c.kind)], c.m, c.n,
                        c.k, c.lhsTransposed ? "t" : "n", c.rhsTransposed ? "t" : "n",
                        c.batch ? llvm::formatv("_{0}{1}", c.isSummed ? "sum" : "batch", c.batch).str() : "",
                        c.accumulate ? "_add" : "", c.ending == Ending::None ? "" : "_ended",
-                       packings[static_cast<int>(c.lhsPacking)], packings[static_cast<int>(c.rhsPacking)]);
+                       packings[static_cast<int>(c.lhsPacking)], packings[static_cast<int>(c.rhsPacking)],
+                       c.sideGroup ? llvm::formatv("_scaled{0}x{1}", c.sideGroup, c.sumGroup).str() : "");
 }
 
 /// The type of z in endingOf.
@@ -111,6 +114,101 @@ std::string unpacking(llvm::StringRef value, Packing packing) {
   return text + llvm::formatv("%{0} = arith.sitofp %{1} : i8 to f32\n", value, byte).str();
 }
 
+/// Axes of a tensor, each with a loop of its own, or with two: over groups and in a group.
+struct Axes {
+  struct Axis {
+    std::string loop;
+    int64_t size, group; ///< 0: one loop.
+  };
+  std::vector<Axis> axes;
+
+  std::string map() const {
+    return joined([](const Axis &axis) { return axis.group ? axis.loop + "g, " + axis.loop : axis.loop; }, ", ");
+  }
+  /// Only the loops over groups.
+  std::string groupsMap() const {
+    return joined([](const Axis &axis) { return axis.group ? axis.loop + "g" : axis.loop; }, ", ");
+  }
+  std::string groupsType() const {
+    return "tensor<" + joined([](const Axis &axis) { return std::to_string(axis.group ? axis.size / axis.group : axis.size); }, "x") + "xf32>";
+  }
+  std::string type(llvm::StringRef element) const { return "tensor<" + sizes("x") + "x" + element.str() + ">"; }
+  std::string sizes(llvm::StringRef between) const {
+    return joined([&](const Axis &axis) {
+      return axis.group ? llvm::formatv("{0}{1}{2}", axis.size / axis.group, between, axis.group).str() : std::to_string(axis.size);
+    }, between);
+  }
+  /// Which axes are one in a tensor that is not grouped.
+  std::string reassociation() const {
+    int next = 0;
+    return "[" + joined([&](const Axis &axis) {
+      std::string own = "[" + std::to_string(next++);
+      return own + (axis.group ? ", " + std::to_string(next++) : "") + "]";
+    }, ", ") + "]";
+  }
+
+private:
+  std::string joined(llvm::function_ref<std::string(const Axis &)> text, llvm::StringRef between) const {
+    std::vector<std::string> texts;
+    for (const Axis &axis : axes)
+      texts.push_back(text(axis));
+    return llvm::join(texts, between);
+  }
+};
+
+/// The axes of the factors and of C in a case with scales.
+struct ScaledAxes {
+  Axes lhs, rhs, result, loops;
+  explicit ScaledAxes(const Case &c) {
+    bool ofLhs = c.lhsPacking != Packing::None;
+    Axes::Axis b{"b", c.batch, 0}, i{"i", c.m, ofLhs ? c.sideGroup : 0}, j{"j", c.n, ofLhs ? 0 : c.sideGroup}, k{"k", c.k, c.sumGroup};
+    lhs.axes = c.lhsTransposed ? std::vector{k, i} : std::vector{i, k};
+    rhs.axes = c.rhsTransposed ? std::vector{j, k} : std::vector{k, j};
+    result.axes = {i, j};
+    loops.axes = {i, j, k};
+    if (c.batch)
+      for (Axes *axes : {&lhs, &rhs, &result, &loops})
+        axes->axes.insert(axes->axes.begin(), b);
+  }
+  const Axes &scaled(const Case &c) const { return c.lhsPacking != Packing::None ? lhs : rhs; }
+};
+
+/// %p: the product of %a and %b, of which one has the scales %scales, added to %c if it is.
+std::string scaledProductOf(const Case &c, llvm::StringRef lhs, llvm::StringRef rhs, llvm::StringRef result) {
+  ScaledAxes axes(c);
+  bool ofLhs = c.lhsPacking != Packing::None;
+  std::string kinds;
+  for (const Axes::Axis &axis : axes.loops.axes)
+    for (int loop = 0; loop < (axis.group ? 2 : 1); ++loop)
+      kinds += std::string(kinds.empty() ? "" : ", ") + (axis.loop == "k" ? "\"reduction\"" : "\"parallel\"");
+  auto expanded = [](llvm::StringRef name, llvm::StringRef from, llvm::StringRef type, const Axes &axes, llvm::StringRef element) {
+    return llvm::formatv("%{0} = tensor.expand_shape {1} {2} output_shape [{3}] : {4} into {5}\n", name, from, axes.reassociation(),
+                         axes.sizes(", "), type, axes.type(element)).str();
+  };
+  std::string aElement = ofLhs ? "i8" : "f32", bElement = ofLhs ? "f32" : "i8";
+  std::string text = expanded("ax", "%a", lhs, axes.lhs, aElement) + expanded("bx", "%b", rhs, axes.rhs, bElement) +
+                     (c.accumulate ? expanded("cx", "%c", result, axes.result, "f32")
+                                   : llvm::formatv("%zero = arith.constant 0.0 : f32\n%e = tensor.empty() : {0}\n"
+                                                   "%cx = linalg.fill ins(%zero : f32) outs(%e : {0}) -> {0}\n", axes.result.type("f32")).str());
+  auto map = [&](const std::string &results) { return llvm::formatv("affine_map<({0}) -> ({1})>", axes.loops.map(), results).str(); };
+  text += llvm::formatv(R"mlir(
+      %px = linalg.generic {{indexing_maps = [{0}, {1}, {2}, {3}], iterator_types = [{4}]}
+          ins(%ax, %bx, %scales : {5}, {6}, {7}) outs(%cx : {8}) {{
+        ^bb0(%{9}0: {10}, %{11}0: {12}, %t: f32, %o: f32):
+          {13}
+          %w = arith.mulf %x, %t : f32
+          %m = arith.mulf %w, %y0 : f32
+          %z = arith.addf %o, %m : f32
+          linalg.yield %z : f32
+      } -> {8}
+      %p = tensor.collapse_shape %px {14} : {8} into {15}
+)mlir", map(axes.lhs.map()), map(axes.rhs.map()), map(axes.scaled(c).groupsMap()), map(axes.result.map()), kinds,
+                        axes.lhs.type(aElement), axes.rhs.type(bElement), axes.scaled(c).groupsType(), axes.result.type("f32"),
+                        ofLhs ? "x" : "y", aElement, ofLhs ? "y" : "x", bElement, unpacking("x", ofLhs ? c.lhsPacking : c.rhsPacking),
+                        axes.result.reassociation(), result);
+  return text;
+}
+
 /// C = A * B, or C += A * B, at the stage tensor.
 std::string textOf(const Case &c) {
   std::string batch = c.batch ? llvm::formatv("{0}x", c.batch).str() : "";
@@ -152,6 +250,11 @@ std::string textOf(const Case &c) {
     more = llvm::formatv(", %bias: tensor<{0}x{1}>, %scale: tensor<{2}xf32>, %r: {3}", c.n, roundedOf(c.kind), c.m, wide);
     end = endingOf(c, result);
     results = llvm::formatv("({0}{1}, {2})", c.ending == Ending::Kept ? result + ", " : "", rounded, wide);
+  }
+  if (c.sideGroup) {
+    more += ", %scales: " + ScaledAxes(c).scaled(c).groupsType();
+    return llvm::formatv("module {0} {{\nfunc.func @main(%a: {1}, %b: {2}, %c: {3}{4}) -> {5} {{\n{6}{7}\n}\n}", attribute, lhs, rhs,
+                         result, more, results, scaledProductOf(c, lhs, rhs, result), end);
   }
   return llvm::formatv(R"mlir(module {0} {{
     func.func @main(%a: {1}, %b: {2}, %c: {3}{16}) -> {17} {{
@@ -272,6 +375,17 @@ protected:
       before[i] = c.accumulate ? value : 0;
       isInteger(c.kind) ? void(start[i] = value) : void(std::memcpy(&start[i], &real, 4));
     }
+    // The scale of an element of `factor`, of m or n and k.
+    auto groups = [](int64_t size, int64_t group) { return group ? size / group : size; };
+    bool ofLhs = c.lhsPacking != Packing::None, isTransposed = ofLhs ? !c.lhsTransposed : c.rhsTransposed;
+    int64_t sideGroups = groups(ofLhs ? c.m : c.n, c.sideGroup), sumGroups = groups(c.k, c.sumGroup);
+    Numbers scales(Kind::F32, c.sideGroup ? batch * sideGroups * sumGroups : 0, generator);
+    auto scaleOf = [&](bool isLhs, int64_t of, int64_t side, int64_t k) {
+      if (c.sideGroup == 0 || isLhs != ofLhs)
+        return 1.0;
+      int64_t sideOf = side / c.sideGroup, sumOf = k / c.sumGroup;
+      return scales.values[of * sideGroups * sumGroups + (isTransposed ? sideOf * sumGroups + sumOf : sumOf * sideGroups + sideOf)];
+    };
     char none;
     auto pointer = [&](auto &data) -> void * {
       return data.empty() ? static_cast<void *>(&none) : static_cast<void *>(data.data());
@@ -281,10 +395,13 @@ protected:
     std::vector<void *> arguments = {pointer(lhs.bytes), pointer(rhs.bytes), pointer(start)};
     std::vector<char> z(start.size() * (narrow == Kind::F32 ? 4 : 2)), zAlone(z);
     std::vector<float> o(start.size()), oAlone(o);
+    if (c.ending != Ending::None)
+      arguments.insert(arguments.end(), {pointer(bias.bytes), pointer(scale.bytes), pointer(residual.bytes)});
+    if (c.sideGroup)
+      arguments.push_back(pointer(scales.bytes));
     if (c.ending == Ending::None) {
       run(c, arguments, {pointer(got)});
     } else {
-      arguments.insert(arguments.end(), {pointer(bias.bytes), pointer(scale.bytes), pointer(residual.bytes)});
       Case other = c;
       run(c, arguments, {pointer(got), pointer(z), pointer(o)});
       other.ending = Ending::Alone;
@@ -308,18 +425,18 @@ protected:
     // Rounding of each product's factors, and of each sum.
     double tolerance = c.kind == Kind::Tf32 ? 0x1p-10 : 0;
     if (!isInteger(c.kind))
-      tolerance += static_cast<double>((c.isSummed ? batch : 1) * c.k + 2) * 0x1p-23;
+      tolerance += static_cast<double>((c.isSummed ? batch : 1) * c.k + 3) * 0x1p-23;
     int64_t depth = c.isSummed ? batch * c.k : c.k;
     for (int64_t b = 0; b < results; ++b)
       EXPECT_EQ(test::compareProduct(
                     c.m, c.n, depth, tolerance,
                     [&](int64_t i, int64_t x) {
                       int64_t of = b + (c.k ? x / c.k : 0), k = c.k ? x % c.k : 0;
-                      return lhs.values[of * c.m * c.k + (c.lhsTransposed ? k * c.m + i : i * c.k + k)];
+                      return lhs.values[of * c.m * c.k + (c.lhsTransposed ? k * c.m + i : i * c.k + k)] * scaleOf(true, of, i, k);
                     },
                     [&](int64_t x, int64_t j) {
                       int64_t of = b + (c.k ? x / c.k : 0), k = c.k ? x % c.k : 0;
-                      return rhs.values[of * c.k * c.n + (c.rhsTransposed ? j * c.k + k : k * c.n + j)];
+                      return rhs.values[of * c.k * c.n + (c.rhsTransposed ? j * c.k + k : k * c.n + j)] * scaleOf(false, of, j, k);
                     },
                     [&](int64_t i, int64_t j) { return before[(b * c.m + i) * c.n + j]; },
                     [&](int64_t i, int64_t j) {
@@ -394,6 +511,13 @@ std::vector<Case> packedCases() {
       for (Case c : {Case{Kind::F32, 4096, 768, 768}, kUnaligned}) {
         c.kind = kind, c.rhsPacking = packing, c.rhsTransposed = packing != Packing::LowNibble;
         cases.push_back(c);
+        if (packing == Packing::Byte)
+          continue;
+        c.sideGroup = 1, c.sumGroup = c.k % 32 ? c.k : 32; // As x q has them, and as x q^T does.
+        cases.push_back(c);
+        std::swap(c.sideGroup, c.sumGroup);
+        c.n = llvm::alignTo(c.n, c.sideGroup);
+        cases.push_back(c);
       }
   return cases;
 }
@@ -459,6 +583,40 @@ TEST_F(GpuProductTest, PackedFactorsAgreeWithDouble) {
     c.ending = round % 5 == 0 ? Ending::Kept : Ending::None;
     expectProduct(c);
   }
+}
+
+/// Any groups along either axis, or both.
+TEST_F(GpuProductTest, ScaledFactorsAgreeWithDouble) {
+  std::mt19937 generator(29);
+  constexpr int64_t kGroups[] = {1, 2, 3, 4, 7, 8, 16, 32};
+  for (int round = 0; round < 36; ++round) {
+    Case c = anyCase(round & 1 ? Kind::Tf32 : Kind::F32, round / 2, 9, generator);
+    (round & 4 ? c.lhsPacking : c.rhsPacking) = static_cast<Packing>(1 + round % 3);
+    c.isSummed = false;
+    c.sideGroup = round % 5 == 0 ? kGroups[generator() % 8] : 1;
+    c.sumGroup = kGroups[generator() % 8];
+    if (round % 4 == 3)
+      std::swap(c.sideGroup, c.sumGroup);
+    int64_t &side = round & 4 ? c.m : c.n;
+    side = llvm::alignTo(side, c.sideGroup);
+    c.k = llvm::alignTo(c.k, c.sumGroup);
+    c.ending = round % 6 == 0 ? Ending::Kept : Ending::None;
+    expectProduct(c);
+  }
+}
+
+TEST_F(GpuProductTest, ScaledFactorsAreReadAsBytesAndScales) {
+  for (const char *chip : {"sm_80", "sm_90a"})
+    for (Kind kind : {Kind::F32, Kind::Tf32})
+      for (bool isTransposed : {false, true}) {
+        Case c{kind, 256, 512, 128, false, isTransposed};
+        c.rhsPacking = Packing::Byte, c.sideGroup = isTransposed ? 32 : 1, c.sumGroup = isTransposed ? 1 : 32;
+        std::unique_ptr<GpuProgram> program = compile(c, chip);
+        EXPECT_EQ(program->cost()->launches, 1);
+        int64_t scales = 512 / c.sideGroup * (128 / c.sumGroup);
+        EXPECT_EQ(program->cost()->movedBytes, 4 * 256 * 128 + 512 * 128 + 4 * scales + 4 * 256 * 512);
+        EXPECT_THAT(program->ptx(), testing::ContainsRegex(isTransposed ? "_t4i8_[24]_scaled32x1v" : "_n4i8_[24]_scaled1x32v"));
+      }
 }
 
 TEST_F(GpuProductTest, PackedFactorsAreReadAsBytes) {

@@ -66,8 +66,8 @@ HJX_API Quantized quantize(const Array &x, const QuantizeOptions &options = {}, 
 HJX_API Array dequantize(const Quantized &q, Where where = Where::current());
 
 /// Returns x q: [.., k] by [k, n]. The numbers are widened as the product reads them. Scales that
-/// the sum does not run over multiply the result, others x, and those of groups the partial sums of
-/// a loop over the groups. There are no dense weights.
+/// the sum does not run over multiply the result, those that differ along the sum alone multiply x, and others (of
+/// groups) the numbers, as these are read. There are no dense weights.
 ///
 /// Errors: hjx::Error unless x is float32 with a last axis of k, and q has two axes (map over others).
 HJX_API Array matmul(const Array &x, const Quantized &q, Where where = Where::current());

@@ -17,6 +17,8 @@ func::FuncOp Generator::generate() {
   microKernel = emitMicroKernel(e, module, t, name + ".kernel");
   packA = emitPackPanel(e, module, t, /*isLhs=*/true, name + ".pack_rows");
   packB = emitPackPanel(e, module, t, /*isLhs=*/false, name + ".pack_cols");
+  if (t.isScaled())
+    scalePanel = emitScalePanel(e, module, t, t.lhsIsScaled, name + ".scale_panel");
   writeBack = emitWriteBack(e, module, t, name + ".write_back");
   packPart = emitPackPart();
   multiplyPart = emitMultiplyPart();
@@ -49,6 +51,10 @@ void Generator::emitChunks(const Context &c, Value chunkAddress) {
       chunk.set(N, min(c[N] - n0, e.constant(Tiling::nChunk)));
       chunk.set(K, min(c[K] - k0, depthLimit));
       chunk.set(Accumulate, e.select(e.equal(k0, 0), c[Accumulate], one));
+      if (t.isScaled())
+        chunk.set(FirstSum, k0);
+      if (t.rhsIsScaled)
+        chunk.set(FirstSide, n0);
       chunk.store(chunkAddress);
       parallel(packPart, chunkAddress, c[Parts]);
       parallel(multiplyPart, chunkAddress, c[Parts]);
@@ -94,6 +100,8 @@ static Context productOf(Emitter &e, const Tiling &t, const Context &c, Int batc
   advance(A, ABatch0, ABatch1, t.lhs);
   advance(B, BBatch0, BBatch1, t.rhs);
   advance(C, CBatch0, CBatch1, t.result);
+  if (t.isScaled())
+    advance(Scales, ScalesBatch0, ScalesBatch1, t.compute);
   return one;
 }
 
@@ -160,6 +168,10 @@ func::FuncOp Generator::emitEntry() {
     llvm::append_values(signature, e.ptr(), index, index, index, index);
   signature.append(5, index);
   llvm::append_values(signature, e.getI1Type(), e.ptr(), index);
+  if (t.isScaled()) {
+    signature.push_back(e.ptr());
+    signature.append(6, index);
+  }
 
   e.setInsertionPointToEnd(module.getBody());
   auto entry = func::FuncOp::create(e, name, e.getFunctionType(signature, {}));
@@ -191,6 +203,9 @@ func::FuncOp Generator::emitEntry() {
   s.set(Private, bytes(s[Workspace], packed));
   s.set(PrivateStride, e.constant(t.privateBytes()));
   s.set(PackB, one);
+  if (t.isScaled())
+    for (Slot slot : {FirstSide, FirstSum})
+      s.set(slot, zero);
   // Less than about ten microseconds of work is not worth waking threads for.
   Value small = e.compare(arith::CmpIPredicate::slt, batch * s[M] * s[N] * s[K],
                           e.constant(int64_t(1) << 19));
@@ -225,6 +240,8 @@ std::string gemmKernelName(const GemmConfig &config) {
   for (auto [packing, factor] : {std::pair(config.lhsPacking, "_a"), {config.rhsPacking, "_b"}})
     if (packing != Packing::None)
       os << factor << (packing == Packing::Byte ? "8" : packing == Packing::LowNibble ? "4low" : "4high");
+  if (config.isScaled())
+    os << "_scaled_" << (config.lhsIsScaled ? "a" : "b");
   os << "_v" << config.vectorUnit.bytes * 8;
   return name;
 }

@@ -74,7 +74,10 @@ struct GemmConfig : ProductTypes {
 ///     %batch0, %batch1, %m, %n, %k: index,
 ///     %accumulate: i1,          // false: C = A * B; true: C += A * B
 ///     %workspace: !llvm.ptr,    // gemmWorkspaceBytes, 64-byte aligned; contents need not survive
-///     %parts: index)            // how many ways the work may be split: usually the thread count
+///     %parts: index,            // how many ways the work may be split: usually the thread count
+///     if a factor is scaled:
+///     %s: !llvm.ptr, %s_batch0, %s_batch1, %s_side, %s_sum: index,
+///     %side_group, %sum_group: index)  // so many rows of A or columns of B, and elements of k, share a scale
 /// C must not overlap A or B. A size of 0 is fine: k = 0 gives C = 0 (or leaves C as it is).
 /// `batch0` and `batch1` have their own strides so that attention heads inside [B,T,H,D]
 /// tensors need no transposition: batch0 = B, batch1 = H.

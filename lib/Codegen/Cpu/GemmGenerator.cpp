@@ -7,7 +7,7 @@ using namespace mlir;
 namespace hjx::gemm {
 
 static bool isPointer(unsigned slot) {
-  return slot == A || slot == B || slot == C || slot == Workspace || slot == Private;
+  return slot == A || slot == B || slot == C || slot == Workspace || slot == Private || slot == Scales;
 }
 
 Value Context::element(Slot matrix, Type type, Int i, Int j) const {
@@ -25,7 +25,8 @@ Context Context::load(Emitter &e, Value address) {
 
 void Context::store(Value address) const {
   for (auto [slot, value] : llvm::enumerate(slots))
-    e->store(value, e->at(address, e->i64(), static_cast<int64_t>(slot)));
+    if (value)
+      e->store(value, e->at(address, e->i64(), static_cast<int64_t>(slot)));
 }
 
 Value Context::allocate(Emitter &e) {

@@ -27,14 +27,16 @@ enum Slot : unsigned {
   C, CBatch0, CBatch1, CRow, CCol,
   Batch0, Batch1, M, N, K,
   Accumulate, Workspace, Parts,
+  Scales, ScalesBatch0, ScalesBatch1, ScalesSide, ScalesSum, SideGroup, SumGroup, // As the next, if a factor is scaled.
   // clang-format on
+  FirstSide, FirstSum, ///< where the scaled factor begins in the whole one
   Private,       ///< where the private buffers of part 0 begin
   PrivateStride, ///< bytes between the private buffers of two parts
   PackB,         ///< light: whether B is packed
   NumSlots
 };
 
-/// The fields of a context as values in a function.
+/// The fields of a context as values in a function, null where they are not used.
 struct Context {
   std::array<mlir::Value, NumSlots> slots;
   Emitter *e;
@@ -69,6 +71,8 @@ private:
   // GemmPacked.cpp
   Function emitPackPart();
   Function emitMultiplyPart();
+  /// Fills a panel: `count` rows of A or columns of B from `first` on, `depth` of k from k0 on.
+  void pack(bool isLhs, const Context &c, Int first, Int count, Int k0, Int depth, mlir::Value panel);
   void emitTiles(const Context &c, mlir::Value buffers, Int k0, Int depth, Int firstRow,
                  Int lastRow, Int firstCol, Int lastCol);
   // GemmLight.cpp
@@ -107,7 +111,7 @@ private:
   const GemmConfig &config;
   const Tiling &t;
   std::string name;
-  Function microKernel, packA, packB, writeBack, lightKernel, narrowKernel, rowKernel, dotsKernel;
+  Function microKernel, packA, packB, scalePanel, writeBack, lightKernel, narrowKernel, rowKernel, dotsKernel;
   Function packPart, multiplyPart, lightPart, rowPart, dotsPart, product, batchPart;
 };
 

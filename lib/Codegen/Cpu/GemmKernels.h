@@ -22,6 +22,12 @@ mlir::LLVM::LLVMFuncOp emitMicroKernel(Emitter &e, mlir::ModuleOp module, const 
 mlir::LLVM::LLVMFuncOp emitPackPanel(Emitter &e, mlir::ModuleOp module, const Tiling &tiling,
                                      bool isLhs, llvm::StringRef name);
 
+/// (panel, scales, sideStride, sumStride, sideGroup, sumGroup, firstSide, count, firstSum, k): multiplies what
+/// emitPackPanel made, k elements from firstSum on of `count` rows of A or columns of B from firstSide on, by its scales:
+/// those of scales[side / sideGroup * sideStride + sum / sumGroup * sumStride].
+mlir::LLVM::LLVMFuncOp emitScalePanel(Emitter &e, mlir::ModuleOp module, const Tiling &tiling,
+                                      bool isLhs, llvm::StringRef name);
+
 /// (source, sourceRow, c, cRow, cCol, m, n, accumulate: i1): moves an m x n block of computed
 /// values with unit column stride to its place in C, converting to the result type.
 mlir::LLVM::LLVMFuncOp emitWriteBack(Emitter &e, mlir::ModuleOp module, const Tiling &tiling,

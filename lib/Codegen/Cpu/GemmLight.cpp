@@ -174,7 +174,7 @@ void Generator::emitLightTiles(const Context &c, const Rectangle &r, Value buffe
     e.loop(r.colBegin, r.colEnd, 1, [&](Int col) {
       Int n = min(c[N] - col * t.cols, e.constant(t.cols));
       Value inPlace = c.element(B, t.rhs, k0, col * t.cols);
-      e.branch(packs, [&] { e.call(packB, {inPlace, c[BCol], c[BRow], n, depth, buffer}); });
+      e.branch(packs, [&] { pack(/*isLhs=*/false, c, col * t.cols, n, k0, depth, buffer); });
       Value panel = arith::SelectOp::create(e, packs, buffer, inPlace);
       auto rows = [&](Function kernel, int64_t step) {
         e.loop(r.rowBegin * t.lightRows, end, step, [&](Int i) {

@@ -14,6 +14,15 @@
 using namespace mlir;
 namespace hjx::gemm {
 
+/// The lanes of the vectors that take `width` elements, and nothing beyond: in powers of two, 14 = 8 + 4 + 2.
+static void forVectorsOf(int64_t width, int64_t most, function_ref<void(int64_t first, int64_t lanes)> body) {
+  for (int64_t i = 0; i < width;) {
+    int64_t lanes = std::min<int64_t>(most, llvm::bit_floor<uint64_t>(width - i));
+    body(i, lanes);
+    i += lanes;
+  }
+}
+
 /// Transposes a square of `lanes` vectors by exchanging off-diagonal blocks of 1, 2, 4, ...
 /// elements: log2(lanes) rounds, each two-operand shuffle is one instruction (or two for blocks of
 /// 1 in AVX2).
@@ -58,12 +67,9 @@ struct PanelPacker {
   void copyRows() {
     e.loop(e.constant(0), k, 1, [&](Int kk) {
       Value from = e.at(source, stored, kk * kStride);
-      // In powers of two, so that nothing beyond the panel is read: 14 = 8 + 4 + 2.
-      for (int64_t i = 0; i < width;) {
-        int64_t lanes = std::min<int64_t>(t.lanes, llvm::bit_floor<uint64_t>(width - i));
+      forVectorsOf(width, t.lanes, [&](int64_t i, int64_t lanes) {
         e.store(loadConverted(e.at(from, stored, i), lanes), destinationAt(kk, i));
-        i += lanes;
-      }
+      });
     });
   }
 
@@ -137,6 +143,41 @@ LLVM::LLVMFuncOp emitPackPanel(Emitter &e, ModuleOp module, const Tiling &t, boo
               [&] { packer.copyElements(e.constant(0)); });
         });
     packer.padWithZeros();
+  });
+}
+
+/// Group by group along k: the scales of the panel's rows or columns are one row, by which all rows of the
+/// group are multiplied.
+LLVM::LLVMFuncOp emitScalePanel(Emitter &e, ModuleOp module, const Tiling &t, bool isLhs, StringRef name) {
+  SmallVector<Type> signature{e.ptr(), e.ptr()};
+  signature.append(8, e.i64());
+  int64_t width = isLhs ? t.rows : t.cols;
+  return e.function(module, name, signature, [&](ValueRange args) {
+    Value panel = args[0], scales = args[1];
+    Int sideStride = e.wrap(args[2]), sumStride = e.wrap(args[3]), sideGroup = e.wrap(args[4]), sumGroup = e.wrap(args[5]);
+    Int firstSide = e.wrap(args[6]), count = e.wrap(args[7]), firstSum = e.wrap(args[8]), k = e.wrap(args[9]);
+    Int zero = e.constant(0), all = e.constant(width);
+    auto allocate = [&](Type type) -> Value { return LLVM::AllocaOp::create(e, e.ptr(), type, all, /*alignment=*/64); };
+    Value places = allocate(e.i64()), row = allocate(t.compute);
+    e.loop(zero, all, 1, [&](Int i) {
+      e.store((firstSide + min(i, count - 1)) / sideGroup * sideStride, e.at(places, e.i64(), i));
+    });
+    e.loop(firstSum / sumGroup, ceilDiv(firstSum + k, sumGroup), 1, [&](Int group) {
+      Value from = e.at(scales, t.compute, group * sumStride);
+      e.loop(zero, all, 1, [&](Int i) {
+        Int place = e.wrap(e.load(e.i64(), e.at(places, e.i64(), i)));
+        e.store(e.load(t.compute, e.at(from, t.compute, place)), e.at(row, t.compute, i));
+      });
+      Int begin = group * sumGroup - firstSum;
+      e.loop(max(begin, zero), min(begin + sumGroup, k), 1, [&](Int kk) {
+        Value numbers = e.at(panel, t.compute, kk * width);
+        forVectorsOf(width, t.lanes, [&](int64_t i, int64_t lanes) {
+          auto type = VectorType::get({lanes}, t.compute);
+          Value place = e.at(numbers, t.compute, i);
+          e.store(arith::MulFOp::create(e, e.load(type, place), e.load(type, e.at(row, t.compute, i))), place);
+        });
+      });
+    });
   });
 }
 

@@ -7,6 +7,16 @@
 using namespace mlir;
 namespace hjx::gemm {
 
+void Generator::pack(bool isLhs, const Context &c, Int first, Int count, Int k0, Int depth, Value panel) {
+  if (isLhs)
+    e.call(packA, {c.element(A, t.lhs, first, k0), c[ARow], c[ACol], count, depth, panel});
+  else
+    e.call(packB, {c.element(B, t.rhs, k0, first), c[BCol], c[BRow], count, depth, panel});
+  if (isLhs ? t.lhsIsScaled : t.rhsIsScaled)
+    e.call(scalePanel, {panel, c[Scales], c[ScalesSide], c[ScalesSum], c[SideGroup], c[SumGroup], c[FirstSide] + first,
+                        count, c[FirstSum] + k0, depth});
+}
+
 // Layout of a packed chunk: blocks of k, in each the panels, in each k-major rows of `cols`.
 Generator::Function Generator::emitPackPart() {
   return parallelBody(".pack_b", [&](Context c, Int part, Value) {
@@ -16,9 +26,8 @@ Generator::Function Generator::emitPackPart() {
       Int panel = index % panels, k0 = index / panels * Tiling::kBlock;
       Int depth = min(c[K] - k0, e.constant(Tiling::kBlock));
       Int offset = (k0 * panels + panel * roundUp(depth, Tiling::kUnroll)) * t.cols;
-      e.call(packB, {c.element(B, t.rhs, k0, panel * t.cols), c[BCol], c[BRow],
-                     min(c[N] - panel * t.cols, e.constant(t.cols)), depth,
-                     e.at(c[Workspace], t.compute, offset)});
+      pack(/*isLhs=*/false, c, panel * t.cols, min(c[N] - panel * t.cols, e.constant(t.cols)), k0, depth,
+           e.at(c[Workspace], t.compute, offset));
     });
   });
 }
@@ -75,9 +84,8 @@ Generator::Function Generator::emitMultiplyPart() {
           Int depth = min(c[K] - k0, e.constant(Tiling::kBlock));
           e.loop(firstRow, lastRow, 1, [&](Int row) {
             Int offset = (row - firstRow) * roundUp(depth, Tiling::kUnroll) * t.rows;
-            e.call(packA, {c.element(A, t.lhs, row * t.rows, k0), c[ARow], c[ACol],
-                           min(c[M] - row * t.rows, e.constant(t.rows)), depth,
-                           e.at(buffers, t.compute, offset)});
+            pack(/*isLhs=*/true, c, row * t.rows, min(c[M] - row * t.rows, e.constant(t.rows)), k0, depth,
+                 e.at(buffers, t.compute, offset));
           });
           emitTiles(c, buffers, k0, depth, firstRow, lastRow, firstCol, lastCol);
         });

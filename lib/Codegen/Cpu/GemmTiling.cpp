@@ -54,6 +54,8 @@ FailureOr<Tiling> Tiling::of(const GemmConfig &config, Location loc) {
   t.rhs = stored(config.rhsPacking);
   t.lhsPacking = config.lhsPacking;
   t.rhsPacking = config.rhsPacking;
+  t.lhsIsScaled = config.lhsIsScaled;
+  t.rhsIsScaled = config.rhsIsScaled;
   t.result = out;
   t.isUnsigned = config.unsignedOperands;
   // There is no vector multiply for bytes, and wrapping sums may be computed wider.

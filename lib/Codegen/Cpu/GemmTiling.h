@@ -16,6 +16,7 @@ struct Tiling {
   mlir::Type lhs, rhs; ///< as they are stored: bytes if packed
   mlir::Type compute, result;
   Packing lhsPacking = Packing::None, rhsPacking = Packing::None;
+  bool lhsIsScaled = false, rhsIsScaled = false;
   bool isUnsigned = false, fma = false;
   int64_t lanes = 0;   ///< elements of `compute` in a vector register
   int64_t rows = 0;    ///< of a tile of C held in registers
@@ -45,6 +46,7 @@ struct Tiling {
   bool canReadInPlace() const { return lhs == compute && rhs == compute && compute == result; }
   /// A is read in place, B packed.
   bool canBeLight() const { return lhs == compute && compute == result; }
+  bool isScaled() const { return lhsIsScaled || rhsIsScaled; }
   bool isPacked() const { return lhsPacking != Packing::None || rhsPacking != Packing::None; }
 
   // Workspace of one part: [block of A | one tile of C | block of C if throughScratch].

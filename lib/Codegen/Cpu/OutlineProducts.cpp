@@ -30,12 +30,14 @@ public:
                  bool accumulate, int64_t parts)
       : b(b), product(product), gemm(gemm), accumulate(accumulate), parts(parts) {}
 
-  void emit(Value lhs, Value rhs, Value result, Value workspace) {
+  /// `scales` is null if no factor has some.
+  void emit(Value lhs, Value rhs, Value result, Value scales, Value workspace) {
     lhsType = getElementTypeOrSelf(lhs.getType());
     rhsType = getElementTypeOrSelf(rhs.getType());
     Value adds = arith::ConstantIntOp::create(b, accumulate, 1);
     emitLoops(0, pointerTo(lhs, product.lhsOffset), pointerTo(rhs, product.rhsOffset),
-              pointerTo(result, product.resultOffset), pointerTo(workspace, 0), adds);
+              pointerTo(result, product.resultOffset), scales ? pointerTo(scales, product.scalesOffset) : Value(),
+              pointerTo(workspace, 0), adds);
   }
 
 private:
@@ -57,10 +59,10 @@ private:
     return LLVM::GEPOp::create(b, pointer.getType(), elementType, pointer, offset);
   }
 
-  void emitLoops(unsigned depth, Value lhs, Value rhs, Value result, Value workspace,
+  void emitLoops(unsigned depth, Value lhs, Value rhs, Value result, Value scales, Value workspace,
                  Value adds) {
     if (depth == product.outer.size())
-      return emitCall(lhs, rhs, result, workspace, adds);
+      return emitCall(lhs, rhs, result, scales, workspace, adds);
     const Product::OuterLoop &loop = product.outer[depth];
     auto forOp = scf::ForOp::create(b, index(0), index(loop.size), index(1));
     OpBuilder::InsertionGuard guard(b);
@@ -70,12 +72,14 @@ private:
       Value isLater = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, iv, index(0));
       adds = arith::OrIOp::create(b, adds, isLater);
     }
+    if (scales)
+      scales = advance(scales, iv, loop.scalesStride, product.types.operandType);
     emitLoops(depth + 1, advance(lhs, iv, loop.lhsStride, lhsType),
               advance(rhs, iv, loop.rhsStride, rhsType),
-              advance(result, iv, loop.resultStride, product.types.resultType), workspace, adds);
+              advance(result, iv, loop.resultStride, product.types.resultType), scales, workspace, adds);
   }
 
-  void emitCall(Value lhs, Value rhs, Value result, Value workspace, Value adds) {
+  void emitCall(Value lhs, Value rhs, Value result, Value scales, Value workspace, Value adds) {
     SmallVector<Value> operands;
     auto addMatrix = [&](Value pointer, const Product::Strides &strides) {
       llvm::append_values(operands, pointer, index(strides.batch0), index(strides.batch1),
@@ -88,6 +92,16 @@ private:
     for (int64_t size : {sizes.batch0, sizes.batch1, sizes.m, sizes.n, sizes.k})
       operands.push_back(index(size));
     llvm::append_values(operands, adds, workspace, index(parts));
+    if (scales) {
+      Product::Strides strides = product.scales; // Along the side and k.
+      int64_t sideGroup = product.rowGroup, sumGroup = product.colGroup;
+      if (product.types.rhsIsScaled) {
+        std::swap(strides.row, strides.col);
+        std::swap(sideGroup, sumGroup);
+      }
+      addMatrix(scales, strides);
+      llvm::append_values(operands, index(sideGroup), index(sumGroup));
+    }
     func::CallOp::create(b, gemm, operands);
   }
 
@@ -115,21 +129,24 @@ public:
     int64_t multiplications = sizes.batch0 * sizes.batch1 * sizes.m * sizes.n * sizes.k;
     int64_t parts = multiplications < kMinParallelMultiplications ? 1 : numThreads;
 
-    Value lhs = op->getOperand(product.lhsOperand), rhs = op->getOperand(1 - product.lhsOperand);
-    Value result = op->getOperand(2);
+    Value lhs = op->getOperand(product.lhsOperand), rhs = op->getOperand(product.rhsOperand);
+    Value result = op.getDpsInits()[0];
     linalg::GenericOp fill = zeroFillBefore(op, result);
     ImplicitLocOpBuilder atCall(op.getLoc(), op);
     int64_t workspaceBytes = gemmWorkspaceBytes(config, sizes, parts);
     Value workspace = memref::AllocOp::create(
         atCall, MemRefType::get({workspaceBytes}, atCall.getI8Type()));
     SmallVector<Value> arguments = {lhs, rhs, result, workspace};
+    if (product.types.isScaled())
+      arguments.push_back(op->getOperand(product.scalesOperand));
     OwningOpRef<func::FuncOp> kernel = SharedFunctions::create(op.getLoc(), arguments);
-    for (unsigned operand : {0, 1})
-      kernel->setArgAttr(operand, kReadOnlyAttr, atCall.getUnitAttr());
+    for (unsigned operand = 0; operand < arguments.size(); ++operand)
+      if (operand != 2 && operand != 3)
+        kernel->setArgAttr(operand, kReadOnlyAttr, atCall.getUnitAttr());
     auto b = ImplicitLocOpBuilder::atBlockBegin(op.getLoc(), &kernel->front());
     ProductEmitter(b, product, *gemm, /*accumulate=*/!fill, parts)
         .emit(kernel->getArgument(0), kernel->getArgument(1), kernel->getArgument(2),
-              kernel->getArgument(3));
+              product.types.isScaled() ? kernel->getArgument(4) : Value(), kernel->getArgument(3));
     func::ReturnOp::create(b);
     std::string name = "matmul_" + std::to_string(sizes.m) + "x" + std::to_string(sizes.n) + "x" +
                        std::to_string(sizes.k);

@@ -37,7 +37,9 @@ FailureOr<std::optional<OutlinedProduct>> OutlinedProduct::match(func::FuncOp fu
     outlined.isAlone &= facts[argument].isAlone;
   };
   add(op->getOperand(outlined.product.lhsOperand), outlined.product.lhsOffset);
-  add(op->getOperand(1 - outlined.product.lhsOperand), outlined.product.rhsOffset);
+  add(op->getOperand(outlined.product.rhsOperand), outlined.product.rhsOffset);
+  if (outlined.product.types.isScaled())
+    add(op->getOperand(outlined.product.scalesOperand), outlined.product.scalesOffset);
   for (const EpilogueBuffer &buffer : outlined.epilogue.buffers)
     add(buffer.buffer, buffer.offset);
   return std::optional(std::move(outlined));

@@ -48,7 +48,7 @@ ProductFrame::ProductFrame(gpu::GPUFuncOp kernel, const ProductKernelConfig &con
   unsigned position = 9 + 3 * (config.numBatchLoops + config.numSumLoops);
   for (auto [index, config] : llvm::enumerate(config.elements)) {
     Elements &buffer = elements.emplace_back();
-    buffer.buffer = argument(2 + index);
+    buffer.buffer = argument(numFactors() + index);
     buffer.row = config.alongRows ? size(position) : Value();
     buffer.col = config.alongColumns ? stride(position + 1, config.isVector) : Value();
     buffer.first = this->index(0);
@@ -59,6 +59,16 @@ ProductFrame::ProductFrame(gpu::GPUFuncOp kernel, const ProductKernelConfig &con
     position += 2;
     for (Value digit : batchDigits)
       buffer.first = add(buffer.first, mul(digit, size(position++)));
+  }
+  if (config.scales) {
+    (config.scales->ofLhs ? lhs : rhs).isScaled = true;
+    scales.side = size(position++);
+    scales.sum = size(position++);
+    scales.first = index(0);
+    for (Value digit : batchDigits)
+      scales.first = add(scales.first, mul(digit, size(position++)));
+    for (unsigned loop = 0; loop < config.numSumLoops; ++loop)
+      scales.loops.push_back(size(position++));
   }
 
   lhs.tileSide = tile.m, lhs.lanes = config.lhsLanes;
@@ -77,7 +87,48 @@ Value ProductFrame::loadLanes(const ProductFactor &factor, Value at) {
                                 llvm::MaybeAlign(bytes));
 }
 
-Value ProductFrame::unpack(const ProductFactor &factor, Value loaded) {
+/// What lies outside of the matrix has the scale 0, as the number is 0, and reads the first, which is always there.
+Value ProductFrame::loadScales(const ProductFactor &factor, Value side, Value position) {
+  auto groupOf = [&](Value at, int64_t group) {
+    if (group != 1)
+      takeDigit(at, index(group));
+    return at;
+  };
+  Value isInside = lessThan(position, sum);
+  side = add(factor.firstSide, side);
+  if (factor.raggedSide)
+    isInside = both(isInside, lessThan(side, factor.sideSize));
+  if (firstSum)
+    position = add(position, firstSum);
+  auto placeOf = [&](int64_t lane) {
+    Value ownSide = side, ownPosition = position;
+    Value &moved = factor.alongSum ? ownPosition : ownSide;
+    if (lane > 0)
+      moved = add(moved, index(lane));
+    Value at = add(scales.first, add(mul(groupOf(ownSide, config.scales->sideGroup), scales.side),
+                                     mul(groupOf(ownPosition, config.scales->sumGroup), scales.sum)));
+    return arith::SelectOp::create(b, isInside, at, index(0)).getResult();
+  };
+  auto insideOr0 = [&](Value loaded) -> Value {
+    return arith::SelectOp::create(b, isInside, loaded, zero(loaded.getType()));
+  };
+  Value buffer = argument(2);
+  auto loadOne = [&](int64_t lane) { return insideOr0(memref::LoadOp::create(b, buffer, placeOf(lane))); };
+  if (factor.lanes == 1)
+    return loadOne(0);
+  VectorType type = vectorOf(config.operandType, factor.lanes);
+  if (!config.scales->differ)
+    return vector::BroadcastOp::create(b, type, loadOne(0));
+  if (config.scales->isVector)
+    return insideOr0(vector::LoadOp::create(b, type, buffer, placeOf(0), /*nontemporal=*/false,
+                                            llvm::MaybeAlign(factor.lanes * operandBytes())));
+  Values lanes;
+  for (int64_t lane = 0; lane < factor.lanes; ++lane)
+    lanes.push_back(loadOne(lane));
+  return vector::FromElementsOp::create(b, type, lanes);
+}
+
+Value ProductFrame::unpack(const ProductFactor &factor, Value loaded, Value side, Value position) {
   if (factor.packing == Packing::None)
     return loaded;
   Type type = loaded.getType(), to = config.operandType;
@@ -90,7 +141,8 @@ Value ProductFrame::unpack(const ProductFactor &factor, Value loaded) {
     loaded = arith::ShLIOp::create(b, loaded, arith::ConstantOp::create(b, four));
   if (factor.packing != Packing::Byte)
     loaded = arith::ShRSIOp::create(b, loaded, arith::ConstantOp::create(b, four));
-  return arith::SIToFPOp::create(b, to, loaded);
+  Value numbers = arith::SIToFPOp::create(b, to, loaded);
+  return factor.isScaled ? arith::MulFOp::create(b, numbers, loadScales(factor, side, position)).getResult() : numbers;
 }
 
 SmallVector<Value> ProductFrame::emitSum(Values accumulators,
@@ -100,12 +152,15 @@ SmallVector<Value> ProductFrame::emitSum(Values accumulators,
   auto loop = scf::ForOp::create(b, index(0), sumArgument(depth, 0), index(1), accumulators);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
-  Value outerLhs = lhs.first, outerRhs = rhs.first;
+  Value outerLhs = lhs.first, outerRhs = rhs.first, outerScales = scales.first;
   lhs.first = add(lhs.first, mul(loop.getInductionVar(), sumArgument(depth, 1)));
   rhs.first = add(rhs.first, mul(loop.getInductionVar(), sumArgument(depth, 2)));
+  if (config.scales)
+    scales.first = add(scales.first, mul(loop.getInductionVar(), scales.loops[depth]));
   scf::YieldOp::create(b, emitSum(Values(loop.getRegionIterArgs()), tiles, depth + 1));
   lhs.first = outerLhs;
   rhs.first = outerRhs;
+  scales.first = outerScales;
   return Values(loop.getResults());
 }
 

@@ -20,6 +20,7 @@ struct ProductFactor {
   int64_t tileSide, lanes;
   bool alongSum, raggedSide;
   Packing packing;
+  bool isScaled = false;
 };
 
 class ProductFrame : protected KernelFrame {
@@ -48,8 +49,8 @@ protected:
   }
   /// This element of `factor`, or these neighbours, as they lie in memory.
   Value loadLanes(const ProductFactor &factor, Value at);
-  /// As operands of the product.
-  Value unpack(const ProductFactor &factor, Value loaded);
+  /// As operands of the product: those of `side` in the tile and `position` along k, or from there on.
+  Value unpack(const ProductFactor &factor, Value loaded, Value side, Value position);
   /// How many tiles lie along k.
   Value numSteps() { return quotient(add(sum, index(tile.k - 1)), tile.k); }
 
@@ -72,8 +73,12 @@ protected:
   Value firstSum;           ///< Where its part of k begins; null if that is at 0. `sum` is how much it is.
 
 private:
+  /// Buffers before those of the epilogue.
+  unsigned numFactors() const { return config.scales ? 3 : 2; }
   /// The arguments after the buffers.
-  Value size(unsigned index) { return argument(2 + config.elements.size() + index); }
+  Value size(unsigned index) { return argument(numFactors() + config.elements.size() + index); }
+  /// The scales of the numbers that unpack takes.
+  Value loadScales(const ProductFactor &factor, Value side, Value position);
   /// What a split product has: its tiles; blocks for each; elements of k for each of these; the first of its
   /// counters; a buffer for sums.
   Value splitArgument(unsigned index) { return argument(kernel.getNumArguments() - 5 + index); }
@@ -87,6 +92,11 @@ private:
     Value first;            ///< Where the tile begins.
   };
   llvm::SmallVector<Elements> elements;
+  struct {
+    Value side, sum; ///< Strides from group to group.
+    Value first;     ///< Where those of the block's matrix begin.
+    Values loops;    ///< Strides along sum loops.
+  } scales;
   Value tileNumber, split; ///< Of a split product.
 };
 

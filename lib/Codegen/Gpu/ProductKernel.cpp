@@ -35,7 +35,7 @@ private:
   /// Along the side and along k: the `chunk`-th vector of a tile that this thread brings.
   std::pair<Value, Value> place(const ProductFactor &factor, int64_t chunk);
   Values load(const ProductFactor &factor, Value step, Value isStep);
-  void store(const SharedFactor &to, ArrayRef<Value> loaded, Value half);
+  void store(const SharedFactor &to, ArrayRef<Value> loaded, Value step, Value half);
   Values multiply(Value half, ValueRange accumulators);
   void finishAll(ArrayRef<Value> accumulators);
   Value extend(Value value);
@@ -69,8 +69,8 @@ SmallVector<Value> ProductEmitter::emitTiles(Values accumulators) {
   Value numSteps = this->numSteps();
   Value firstHalf = index(0);
   Values loadedLhs = load(lhs, index(0), Value()), loadedRhs = load(rhs, index(0), Value());
-  store(sharedLhs, loadedLhs, firstHalf);
-  store(sharedRhs, loadedRhs, firstHalf);
+  store(sharedLhs, loadedLhs, index(0), firstHalf);
+  store(sharedRhs, loadedRhs, index(0), firstHalf);
   k.barrier();
   auto loop = scf::ForOp::create(b, index(0), numSteps, index(1), accumulators);
   OpBuilder::InsertionGuard guard(b);
@@ -81,8 +81,8 @@ SmallVector<Value> ProductEmitter::emitTiles(Values accumulators) {
   Value otherHalf = arith::XOrIOp::create(b, half, index(1));
   Values nextLhs = load(lhs, next, hasNext), nextRhs = load(rhs, next, hasNext);
   Values products = multiply(half, loop.getRegionIterArgs());
-  store(sharedLhs, nextLhs, otherHalf);
-  store(sharedRhs, nextRhs, otherHalf);
+  store(sharedLhs, nextLhs, next, otherHalf);
+  store(sharedRhs, nextRhs, next, otherHalf);
   k.barrier();
   scf::YieldOp::create(b, products);
   return Values(loop.getResults());
@@ -135,13 +135,13 @@ Value ProductEmitter::extend(Value value) {
   return arith::ExtSIOp::create(b, to, value);
 }
 
-void ProductEmitter::store(const SharedFactor &to, ArrayRef<Value> loaded, Value half) {
+void ProductEmitter::store(const SharedFactor &to, ArrayRef<Value> loaded, Value step, Value half) {
   const ProductFactor &factor = to.factor;
   Value first = mul(half, index(tile.k * to.pitch()));
   for (size_t chunk = 0; chunk < loaded.size(); ++chunk) {
     auto [side, position] = place(factor, chunk);
     Value at = add(first, add(mul(position, index(to.pitch())), side));
-    Value value = extend(unpack(factor, loaded[chunk]));
+    Value value = extend(unpack(factor, loaded[chunk], side, add(mul(step, index(tile.k)), position)));
     if (factor.lanes == 1) {
       memref::StoreOp::create(b, value, to.shared, at);
     } else if (!factor.alongSum) {
@@ -229,6 +229,9 @@ gpu::GPUFuncOp hjx::emitProductKernel(KernelModule &device, Location loc,
     return matrix(packing == Packing::None ? config.operandType : b.getI8Type());
   };
   SmallVector<Type> types = {factorOf(config.lhsPacking), factorOf(config.rhsPacking)};
+  if (config.scales)
+    types.push_back(matrix(config.operandType));
+  unsigned numFactors = types.size();
   bool byMaps = config.tile.unit == ProductUnit::WarpGroup;
   if (byMaps) {
     SmallVector<int64_t> sizes(config.mapRank(), ShapedType::kDynamic), strides(sizes);
@@ -239,8 +242,10 @@ gpu::GPUFuncOp hjx::emitProductKernel(KernelModule &device, Location loc,
   for (const ProductElements &elements : config.elements)
     types.push_back(matrix(elements.type));
   unsigned numBuffers = types.size();
-  types.append(9 + 3 * (config.numBatchLoops + config.numSumLoops) + config.elements.size() * (2 + config.numBatchLoops),
-               b.getIndexType());
+  unsigned numSizes = 9 + 3 * (config.numBatchLoops + config.numSumLoops) + config.elements.size() * (2 + config.numBatchLoops);
+  if (config.scales)
+    numSizes += 2 + config.numBatchLoops + config.numSumLoops;
+  types.append(numSizes, b.getIndexType());
   if (config.isSplit) {
     types.append(4, b.getIndexType());
     types.push_back(matrix(config.accumulatorType));
@@ -251,7 +256,7 @@ gpu::GPUFuncOp hjx::emitProductKernel(KernelModule &device, Location loc,
       kernel.setArgAttr(matrix, kTensorMapAttr, tensorMapOf(config, matrix, b));
     else if (config.isAlone)
       kernel.setArgAttr(matrix, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
-    if (matrix < 2 || !config.elements[matrix - 2].isWritten)
+    if (matrix < numFactors || !config.elements[matrix - numFactors].isWritten)
       kernel.setArgAttr(matrix, LLVM::LLVMDialect::getReadonlyAttrName(), b.getUnitAttr());
   }
   switch (config.tile.unit) {

@@ -69,11 +69,20 @@ struct ProductElements {
   bool isVector;                ///< Those of a group lie together.
 };
 
+/// The scales of a packed factor, as far as they change the code: group sizes are divisors.
+struct ProductScales {
+  bool ofLhs;
+  int64_t sideGroup, sumGroup; ///< So many rows of A or columns of B, and elements of k, share one.
+  bool differ;                 ///< Those of a vector of the factor do; else it has one.
+  bool isVector;               ///< If so, they are loaded at once.
+};
+
 struct ProductKernelConfig {
   mlir::Type operandType, accumulatorType;
   bool unsignedOperands = false; ///< Integers extend with zeros.
   /// What factors lie in memory as; they are floats from shared memory on.
   Packing lhsPacking = Packing::None, rhsPacking = Packing::None;
+  std::optional<ProductScales> scales;
   ProductTile tile;
   /// Whether neighbouring elements along k are neighbours in memory; else those along m or n are,
   /// or are the closest.
@@ -118,12 +127,13 @@ struct ProductLaunch {
 };
 
 /// Returns the kernel of `config`, of either kind:
-///   (A, B, the buffers of the epilogue: memref<?xT, strided<[1], offset: ?>>,
+///   (A, B, its scales if a factor has some, the buffers of the epilogue: memref<?xT, strided<[1], offset: ?>>,
 ///    m, n, k, tiles along m, tiles along n,
 ///    A's strides along m and k, B's along k and n,
 ///    per batch loop its size and its stride in A and B,
 ///    per sum loop its size and its stride in A and B,
-///    per buffer of the epilogue its strides along m, n and each batch loop: index;
+///    per buffer of the epilogue its strides along m, n and each batch loop,
+///    the scales' strides along the factor's side, k and each batch loop and sum loop: index;
 ///    if it is split, its tiles, the blocks of each, elements of k for each of these, the first of its counters: index,
 ///    and numPartialSums elements that are aligned to 16 bytes: memref<?xT, strided<[1], offset: ?>>)
 /// For warp groups A and B are tensor maps (kTensorMapAttr), of rank 2 and an axis for each loop; what

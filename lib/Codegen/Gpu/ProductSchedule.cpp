@@ -46,6 +46,8 @@ std::string ProductKernelConfig::name() const {
   };
   os << "_" << tile.m << "x" << tile.n << "x" << tile.k << (lhsAlongSum ? "_n" : "_t") << lhsLanes << stored(lhsPacking)
      << (rhsAlongSum ? "_t" : "_n") << rhsLanes << stored(rhsPacking) << "_" << resultLanes;
+  if (scales)
+    os << "_scaled" << scales->sideGroup << "x" << scales->sumGroup << (scales->isVector ? "v" : scales->differ ? "s" : "");
   if (raggedM || raggedN || raggedK)
     os << "_ragged" << (raggedM ? "m" : "") << (raggedN ? "n" : "") << (raggedK ? "k" : "");
   if (numBatchLoops)
@@ -249,8 +251,38 @@ ProductLaunch ProductLaunch::choose(const Product &product, const ProductEpilogu
   // Copies onto tensor cores look where k ends, always.
   config.raggedK = !tile.onTensorCores() && sizes.k % tile.k != 0;
 
+  struct {
+    int64_t side = 0, sum = 0;
+    SmallVector<int64_t> loops;
+  } scaleStrides;
+  if (product.types.isScaled()) {
+    bool ofLhs = product.types.lhsIsScaled, alongSum = ofLhs ? config.lhsAlongSum : config.rhsAlongSum;
+    int64_t lanes = ofLhs ? config.lhsLanes : config.rhsLanes;
+    ProductScales scales{ofLhs, product.rowGroup, product.colGroup};
+    scaleStrides.side = product.scales.row, scaleStrides.sum = product.scales.col;
+    if (!ofLhs) {
+      std::swap(scales.sideGroup, scales.sumGroup);
+      std::swap(scaleStrides.side, scaleStrides.sum);
+    }
+    for (const BatchLoop &loop : batches)
+      scaleStrides.loops.push_back(loop.scales);
+    for (const Product::OuterLoop &loop : sums)
+      scaleStrides.loops.push_back(loop.scalesStride);
+    int64_t along = scaleStrides.side, across = scaleStrides.sum, group = scales.sideGroup;
+    if (alongSum) {
+      std::swap(along, across);
+      group = scales.sumGroup;
+    }
+    int64_t common = std::gcd(alignments[2], across * bytes);
+    for (int64_t stride : scaleStrides.loops)
+      common = std::gcd(common, stride * bytes);
+    scales.differ = along != 0 && group % lanes != 0;
+    scales.isVector = scales.differ && along == 1 && group == 1 && common % (lanes * bytes) == 0;
+    config.scales = scales;
+  }
+
   int64_t resultLanes = tile.onTensorCores() ? 2 : 4; // Neighbours that a thread has.
-  for (auto [buffer, alignment] : llvm::zip(epilogue.buffers, alignments.drop_front(2))) {
+  for (auto [buffer, alignment] : llvm::zip(epilogue.buffers, alignments.take_back(epilogue.buffers.size()))) {
     Type type = getElementTypeOrSelf(buffer.buffer.getType());
     Width width = chooseWidth({buffer.col, buffer.row}, {sizes.n, sizes.m}, buffer.batches,
                               elementBytes(type), alignment, resultLanes);
@@ -276,6 +308,10 @@ ProductLaunch ProductLaunch::choose(const Product &product, const ProductEpilogu
   for (const EpilogueBuffer &buffer : epilogue.buffers) {
     launch.arguments.append({buffer.row, buffer.col});
     llvm::append_range(launch.arguments, buffer.batches);
+  }
+  if (config.scales) {
+    launch.arguments.append({scaleStrides.side, scaleStrides.sum});
+    llvm::append_range(launch.arguments, scaleStrides.loops);
   }
   if (config.isSplit) {
     launch.arguments.append({numTiles, schedule.splits, schedule.sumOfSplit(sizes.k)});

@@ -49,7 +49,7 @@ private:
   Value isInside(const Ring &ring, int64_t chunk, Value step);
   void copy(const Ring &ring, Value step, Value stage);
   Values load(const Ring &ring, Value step);
-  void store(const Ring &ring, ArrayRef<Value> loaded, Value stage);
+  void store(const Ring &ring, ArrayRef<Value> loaded, Value step, Value stage);
   Value stageOf(const Ring &ring, Value stage) {
     Value bytes = LLVM::MulOp::create(b, stage, constant(ring.stageBytes, 64));
     return offset(ring.shared, bytes);
@@ -206,11 +206,13 @@ SmallVector<Value> TensorProductEmitter::load(const Ring &ring, Value step) {
   return loaded;
 }
 
-void TensorProductEmitter::store(const Ring &ring, ArrayRef<Value> loaded, Value stage) {
+void TensorProductEmitter::store(const Ring &ring, ArrayRef<Value> loaded, Value step, Value stage) {
   Value to = offset(stageOf(ring, stage), ring.copyTo);
-  for (auto [chunk, value] : llvm::enumerate(loaded))
-    LLVM::StoreOp::create(
-        b, unpack(ring.factor, value), offset(to, static_cast<int64_t>(chunk) * ring.slowStep * ring.pitch));
+  for (auto [index, value] : llvm::enumerate(loaded)) {
+    auto chunk = static_cast<int64_t>(index);
+    auto [side, position] = place(ring, chunk, step);
+    LLVM::StoreOp::create(b, unpack(ring.factor, value, side, position), offset(to, chunk * ring.slowStep * ring.pitch));
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -232,7 +234,7 @@ SmallVector<Value> TensorProductEmitter::emitTiles(Values sums) {
   int64_t ahead = tile.stages - 1;
   for (int64_t step = 0; step < ahead; ++step) {
     for (const Ring &ring : rings)
-      store(ring, bring(ring, index(step), constant(step, 64)), constant(step, 64));
+      store(ring, bring(ring, index(step), constant(step, 64)), index(step), constant(step, 64));
     NVVM::CpAsyncCommitGroupOp::create(b);
   }
   sums.push_back(constant(0, 64)); // The stage of the tile that is multiplied.
@@ -255,8 +257,8 @@ SmallVector<Value> TensorProductEmitter::emitTiles(Values sums) {
     Values lhsLoaded = bring(rings[0], next, free), rhsLoaded = bring(rings[1], next, free);
     NVVM::CpAsyncCommitGroupOp::create(b);
     multiply(stage, sums);
-    store(rings[0], lhsLoaded, free);
-    store(rings[1], rhsLoaded, free);
+    store(rings[0], lhsLoaded, next, free);
+    store(rings[1], rhsLoaded, next, free);
     sums.push_back(LLVM::SelectOp::create(b, isStage(ahead), constant(0, 64), moved(1)));
     scf::YieldOp::create(b, sums);
   }

@@ -12,7 +12,7 @@
 //      op that is not cheap gets one copy more if its rows are longer than what kernels can keep.
 //   3. Never repeat an expensive op because the consumer broadcasts its result.
 //   4. A matrix product takes in transpositions, which are strides to it, and whole numbers in
-//      bytes becoming floats (Packing): quantized weights are never written down as floats.
+//      bytes becoming floats (Packing), with their scales: quantized weights are never written down as floats.
 //   5. Where arithmetic costs less than memory, an op of whatever cost is computed again by the ops that
 //      read its inputs anyway: the backward pass of gelu does not read tanh, but what it is a function of.
 //
@@ -65,10 +65,16 @@ bool isTransposition(linalg::GenericOp op) {
          llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) { return map.isPermutation(); });
 }
 
-bool isUnpacking(linalg::GenericOp op) {
-  Packing packing;
-  return op.getNumDpsInits() == 1 && packedByte(op.getBody()->getTerminator()->getOperand(0), packing) &&
-         llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) { return map.isPermutation() || map.getNumResults() == 0; });
+/// Whether `op` makes floats of bytes, which have scales only if `mayScale`.
+bool isUnpacking(linalg::GenericOp op, bool mayScale) {
+  if (op.getNumDpsInits() != 1)
+    return false;
+  auto number = PackedNumber::match(op.getBody()->getTerminator()->getOperand(0));
+  auto mapOf = [&](BlockArgument argument) { return op.getIndexingMapsArray()[argument.getArgNumber()]; };
+  if (!number || op.getNumDpsInputs() != (number->scale ? 2 : 1) || !mapOf(number->byte).isPermutation())
+    return false;
+  return !number->scale || (mayScale && mapOf(number->scale).isProjectedPermutation() &&
+                            isa<RankedTensorType>(op->getOperand(number->scale.getArgNumber()).getType()));
 }
 
 int64_t numIterations(linalg::GenericOp op) {
@@ -96,7 +102,7 @@ bool Fusion::fits(linalg::GenericOp producer, linalg::GenericOp consumer, OpOper
   if (producer.getNumReductionLoops() > 0 || !producer.hasPureTensorSemantics())
     return false;
   if (isMatrixProduct(consumer))
-    return isTransposition(producer) || isUnpacking(producer);
+    return isTransposition(producer) || isUnpacking(producer, /*mayScale=*/consumer.getNumDpsInputs() == 2);
   if (!consumer.getMatchingIndexingMap(operand).isProjectedPermutation())
     return false;
   if (producer->getNumOperands() + consumer->getNumOperands() > kMaxOperands ||

@@ -98,7 +98,7 @@ void LoopNest::collapse(unsigned outer, unsigned inner) {
   }
 }
 
-void LoopNest::collapseAll() {
+void LoopNest::collapseAll(llvm::function_ref<bool(unsigned outer, unsigned inner)> join) {
   llvm::SmallDenseSet<unsigned> indexed; // Dimensions whose index the body asks for.
   op.getBody()->walk([&](linalg::IndexOp index) { indexed.insert(index.getDim()); });
   auto isIndexed = [&](unsigned loop) {
@@ -113,7 +113,7 @@ void LoopNest::collapseAll() {
     for (unsigned outer = 0; outer < loops.size() && !changed; ++outer)
       for (unsigned inner = 0; inner < loops.size() && !changed; ++inner)
         if (outer != inner && mayCollapse(outer) && mayCollapse(inner) &&
-            canCollapse(outer, inner)) {
+            canCollapse(outer, inner) && (!join || join(outer, inner))) {
           collapse(outer, inner);
           changed = true;
         }

@@ -67,8 +67,9 @@ struct LoopNest {
   bool canCollapse(unsigned outer, unsigned inner) const;
   void collapse(unsigned outer, unsigned inner);
 
-  /// Collapses whatever can be among the loops that are not row loops.
-  void collapseAll();
+  /// Collapses whatever can be among the loops that are not row loops. Pairs (outer, inner) that can are offered to
+  /// `join`, if it is there, which refuses with false.
+  void collapseAll(llvm::function_ref<bool(unsigned outer, unsigned inner)> join = nullptr);
 };
 
 /// A rough cost of one iteration of `op`, in nanoseconds on one core: memory traffic plus

@@ -14,16 +14,27 @@ namespace {
 
 /// What the body multiplies and adds.
 struct ProductBody {
-  unsigned lhs = 0, rhs = 0; // Operands of the op.
-  bool isUnsigned = false;
-  Packing lhsPacking = Packing::None, rhsPacking = Packing::None;
+  struct Factor {
+    unsigned operand; // Of the op, as the next.
+    std::optional<unsigned> scales;
+    Packing packing = Packing::None;
+    bool isUnsigned = false;
+  };
+  Factor lhs, rhs;
+
+  std::optional<unsigned> scales() const { return lhs.scales ? lhs.scales : rhs.scales; }
 };
 
 /// Operand behind `value`, through a widening conversion.
-std::optional<unsigned> sourceOperand(Value value, bool &isUnsigned, Packing &packing) {
-  if (Value byte = packedByte(value, packing)) {
-    value = byte;
-  } else if (Operation *op = value.getDefiningOp()) {
+std::optional<ProductBody::Factor> matchFactor(Value value) {
+  if (auto number = PackedNumber::match(value)) {
+    ProductBody::Factor factor{number->byte.getArgNumber(), std::nullopt, number->packing};
+    if (number->scale)
+      factor.scales = number->scale.getArgNumber();
+    return factor;
+  }
+  bool isUnsigned = false;
+  if (Operation *op = value.getDefiningOp()) {
     if (!isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(op) || !op->hasOneUse())
       return std::nullopt;
     isUnsigned = isa<arith::ExtUIOp>(op);
@@ -32,46 +43,54 @@ std::optional<unsigned> sourceOperand(Value value, bool &isUnsigned, Packing &pa
   auto argument = dyn_cast<BlockArgument>(value);
   if (!argument)
     return std::nullopt;
-  return argument.getArgNumber();
+  return ProductBody::Factor{argument.getArgNumber(), std::nullopt, Packing::None, isUnsigned};
 }
 
-/// yield(accumulator + extend(lhs) * extend(rhs)), the operands of + and * in any order.
+/// yield(accumulator + factor(lhs) * factor(rhs)), the operands of + and * in any order.
 std::optional<ProductBody> matchBody(linalg::GenericOp op) {
-  if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1)
+  unsigned numInputs = op.getNumDpsInputs();
+  if (numInputs < 2 || numInputs > 3 || op.getNumDpsInits() != 1)
     return std::nullopt;
   Block *body = op.getBody();
   Operation *add = body->getTerminator()->getOperand(0).getDefiningOp();
   if (!isa_and_present<arith::AddFOp, arith::AddIOp>(add))
     return std::nullopt;
-  Value accumulator = body->getArgument(2);
+  Value accumulator = body->getArgument(numInputs);
   if (!accumulator.hasOneUse() || *accumulator.getUsers().begin() != add)
     return std::nullopt;
   Value product = add->getOperand(add->getOperand(0) == accumulator ? 1 : 0);
   Operation *multiply = product.getDefiningOp();
   if (!isa_and_present<arith::MulFOp, arith::MulIOp>(multiply) || !multiply->hasOneUse())
     return std::nullopt;
-  bool lhsUnsigned = false, rhsUnsigned = false;
-  Packing lhsPacking = Packing::None, rhsPacking = Packing::None;
-  std::optional<unsigned> lhs = sourceOperand(multiply->getOperand(0), lhsUnsigned, lhsPacking);
-  std::optional<unsigned> rhs = sourceOperand(multiply->getOperand(1), rhsUnsigned, rhsPacking);
-  if (!lhs || !rhs || *lhs > 1 || *rhs > 1 || *lhs == *rhs || lhsUnsigned != rhsUnsigned)
+  auto lhs = matchFactor(multiply->getOperand(0)), rhs = matchFactor(multiply->getOperand(1));
+  if (!lhs || !rhs || lhs->isUnsigned != rhs->isUnsigned)
     return std::nullopt;
-  return ProductBody{*lhs, *rhs, lhsUnsigned, lhsPacking, rhsPacking};
+  // Each input is one of them.
+  ProductBody matched{*lhs, *rhs};
+  llvm::SmallDenseSet<unsigned> operands = {lhs->operand, rhs->operand};
+  for (auto scales : {lhs->scales, rhs->scales})
+    if (scales)
+      operands.insert(*scales);
+  if (operands.contains(numInputs) || operands.size() != numInputs || (lhs->scales && rhs->scales))
+    return std::nullopt;
+  return matched;
 }
 
 std::optional<ProductTypes> typesFor(Type lhs, Type rhs, Type result, const ProductBody &body) {
-  if (body.lhsPacking != Packing::None)
+  if (body.lhs.packing != Packing::None)
     lhs = result;
-  if (body.rhsPacking != Packing::None)
+  if (body.rhs.packing != Packing::None)
     rhs = result;
   if (lhs != rhs)
     return std::nullopt;
   ProductTypes types;
-  types.lhsPacking = body.lhsPacking;
-  types.rhsPacking = body.rhsPacking;
+  types.lhsPacking = body.lhs.packing;
+  types.rhsPacking = body.rhs.packing;
+  types.lhsIsScaled = body.lhs.scales.has_value();
+  types.rhsIsScaled = body.rhs.scales.has_value();
   types.operandType = lhs;
   types.resultType = types.accumulatorType = result;
-  types.unsignedOperands = body.isUnsigned;
+  types.unsignedOperands = body.lhs.isUnsigned;
   Builder b(lhs.getContext());
   // Sums are kept in single precision at least and rounded once.
   if (result.isF16() || result.isBF16())
@@ -98,6 +117,25 @@ int takeLargest(SmallVectorImpl<unsigned> &loops, const LoopNest &nest) {
   return loop;
 }
 
+/// How the loops of a nest reach scales, which an element may share with its neighbours:
+/// address = sum over loops of stride * (iv / group).
+struct ScaleAccess {
+  SmallVector<int64_t> strides, groups;
+
+  /// Makes one loop of `outer` and `inner`, of a size, if that reaches the same.
+  bool collapse(unsigned outer, unsigned inner, int64_t innerSize) {
+    if (strides[inner] == 0) {
+      strides[inner] = strides[outer];
+      groups[inner] = groups[outer] * innerSize;
+    } else if (groups[outer] != 1 || strides[outer] != innerSize / groups[inner] * strides[inner]) {
+      return false;
+    }
+    strides.erase(strides.begin() + outer);
+    groups.erase(groups.begin() + outer);
+    return true;
+  }
+};
+
 } // namespace
 
 /// Below this a kernel's packing costs more than it saves.
@@ -108,17 +146,25 @@ std::optional<Product> Product::match(linalg::GenericOp op) {
   if (!body)
     return std::nullopt;
   FailureOr<LoopNest> nest = LoopNest::get(op);
-  if (failed(nest) || nest->isEmpty() || nest->accesses[0].byValue || nest->accesses[1].byValue)
+  if (failed(nest) || nest->isEmpty() || llvm::any_of(nest->accesses, [](const Access &access) { return access.byValue; }))
     return std::nullopt;
-  nest->collapseAll();
-  const Access &result = nest->accesses[2];
+  Access lhs = nest->accesses[body->lhs.operand], rhs = nest->accesses[body->rhs.operand], result = nest->accesses.back();
+  std::optional<unsigned> scalesOperand = body->scales();
+  int64_t scalesOffset = 0;
+  ScaleAccess scales{SmallVector<int64_t>(nest->loops.size(), 0), SmallVector<int64_t>(nest->loops.size(), 1)};
+  if (scalesOperand) {
+    scales.strides = nest->accesses[*scalesOperand].strides;
+    scalesOffset = nest->accesses[*scalesOperand].offset;
+  }
+  nest->accesses = {lhs, rhs, result};
+  nest->collapseAll([&](unsigned outer, unsigned inner) { return scales.collapse(outer, inner, nest->loops[inner].size); });
+  lhs = nest->accesses[0], rhs = nest->accesses[1], result = nest->accesses[2];
 
   SmallVector<unsigned> batch, rows, columns, sums;
   for (auto [loop, info] : llvm::enumerate(nest->loops)) {
-    bool inLhs = nest->accesses[body->lhs].strides[loop] != 0;
-    bool inRhs = nest->accesses[body->rhs].strides[loop] != 0;
-    bool inResult = result.strides[loop] != 0;
-    if (info.isReduction == inResult)
+    bool inLhs = lhs.strides[loop] != 0, inRhs = rhs.strides[loop] != 0, inResult = result.strides[loop] != 0;
+    bool inScaled = body->lhs.scales ? inLhs : inRhs;
+    if (info.isReduction == inResult || (scales.strides[loop] != 0 && !inScaled))
       return std::nullopt;
     if (inLhs && inRhs)
       (inResult ? batch : sums).push_back(loop);
@@ -135,10 +181,9 @@ std::optional<Product> Product::match(linalg::GenericOp op) {
   if (row >= 0 && column >= 0 && result.strides[row] == 1 && result.strides[column] != 1) {
     std::swap(row, column);
     std::swap(body->lhs, body->rhs);
-    std::swap(body->lhsPacking, body->rhsPacking);
+    std::swap(lhs, rhs);
     std::swap(rows, columns);
   }
-  const Access &lhs = nest->accesses[body->lhs], &rhs = nest->accesses[body->rhs];
   std::optional<ProductTypes> types = typesFor(
       getElementTypeOrSelf(lhs.operand.getType()), getElementTypeOrSelf(rhs.operand.getType()),
       getElementTypeOrSelf(result.operand.getType()), *body);
@@ -147,12 +192,13 @@ std::optional<Product> Product::match(linalg::GenericOp op) {
 
   Product product;
   product.types = *types;
-  product.lhsOperand = body->lhs;
+  product.lhsOperand = body->lhs.operand;
+  product.rhsOperand = body->rhs.operand;
   product.lhsOffset = lhs.offset;
   product.rhsOffset = rhs.offset;
   product.resultOffset = result.offset;
   auto size = [&](int loop) { return loop < 0 ? 1 : nest->loops[loop].size; };
-  auto stride = [](const Access &access, int loop) { return loop < 0 ? 0 : access.strides[loop]; };
+  auto stride = [](const auto &access, int loop) { return loop < 0 ? 0 : access.strides[loop]; };
   // Rows and columns that did not collapse with the others are batch axes that leave one of the
   // factors where it is.
   batch.append(rows);
@@ -168,7 +214,19 @@ std::optional<Product> Product::match(linalg::GenericOp op) {
   for (auto [isSum, loops] : {std::make_pair(false, &batch), std::make_pair(true, &sums)})
     for (unsigned loop : *loops)
       product.outer.push_back({size(loop), lhs.strides[loop], rhs.strides[loop],
-                               result.strides[loop], isSum});
+                               result.strides[loop], scales.strides[loop], isSum});
+  if (scalesOperand) {
+    int inRows = body->lhs.scales ? row : sum, inCols = body->lhs.scales ? sum : column;
+    product.scalesOperand = *scalesOperand;
+    product.scalesOffset = scalesOffset;
+    product.scales = {stride(scales, batch0), stride(scales, batch1), stride(scales, inRows), stride(scales, inCols)};
+    auto group = [&](int loop) { return stride(scales, loop) == 0 ? 1 : scales.groups[loop]; };
+    product.rowGroup = group(inRows);
+    product.colGroup = group(inCols);
+    for (int loop = 0; loop < static_cast<int>(nest->loops.size()); ++loop)
+      if (loop != inRows && loop != inCols && group(loop) != 1)
+        return std::nullopt;
+  }
   const ProductSizes &sizes = product.sizes;
   if (sizes.m < kMinRowsOrColumns || sizes.n < kMinRowsOrColumns ||
       sizes.m * sizes.n * sizes.k < kMinMultiplications)
@@ -177,26 +235,39 @@ std::optional<Product> Product::match(linalg::GenericOp op) {
 }
 
 SmallVector<Product::BatchLoop> Product::batchLoops() const {
-  SmallVector<BatchLoop> loops = {{sizes.batch1, lhs.batch1, rhs.batch1, result.batch1},
-                                  {sizes.batch0, lhs.batch0, rhs.batch0, result.batch0}};
+  SmallVector<BatchLoop> loops = {{sizes.batch1, lhs.batch1, rhs.batch1, result.batch1, scales.batch1},
+                                  {sizes.batch0, lhs.batch0, rhs.batch0, result.batch0, scales.batch0}};
   for (const OuterLoop &loop : outer)
     if (!loop.isSum)
-      loops.push_back({loop.size, loop.lhsStride, loop.rhsStride, loop.resultStride});
+      loops.push_back({loop.size, loop.lhsStride, loop.rhsStride, loop.resultStride, loop.scalesStride});
   llvm::erase_if(loops, [](const BatchLoop &loop) { return loop.size == 1; });
   return loops;
 }
 
 bool hjx::isMatrixProduct(linalg::GenericOp op) {
-  if (!linalg::isaContractionOpInterface(op))
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  if (std::optional<ProductBody> body = matchBody(op))
+    maps = {maps[body->lhs.operand], maps[body->rhs.operand], maps.back()};
+  else if (!linalg::isaContractionOpInterface(op))
     return false;
-  FailureOr<linalg::ContractionDimensions> dims = linalg::inferContractionDims(op);
+  FailureOr<linalg::ContractionDimensions> dims = linalg::inferContractionDims(maps);
   return failed(dims) || !dims->m.empty() || !dims->n.empty();
 }
 
-Value hjx::packedByte(Value value, Packing &packing) {
+std::optional<PackedNumber> PackedNumber::match(Value value) {
+  PackedNumber number;
+  if (auto product = value.getDefiningOp<arith::MulFOp>(); product && product->hasOneUse()) {
+    Value factors[] = {product.getLhs(), product.getRhs()};
+    number.scale = dyn_cast<BlockArgument>(factors[0]);
+    if (!number.scale)
+      number.scale = dyn_cast<BlockArgument>(factors[1]);
+    if (!number.scale)
+      return std::nullopt;
+    value = factors[number.scale == factors[0] ? 1 : 0];
+  }
   auto toFloat = value.getDefiningOp<arith::SIToFPOp>();
   if (!toFloat || !toFloat->hasOneUse() || !toFloat.getIn().getType().isInteger(8) || !toFloat.getType().isF32())
-    return nullptr;
+    return std::nullopt;
   auto isFour = [](Value amount) {
     llvm::APInt number;
     return matchPattern(amount, m_ConstantInt(&number)) && number == 4;
@@ -205,16 +276,17 @@ Value hjx::packedByte(Value value, Packing &packing) {
     return op && op->hasOneUse() && isFour(op.getRhs()) ? op.getLhs() : Value();
   };
   Value byte = toFloat.getIn();
-  packing = Packing::Byte;
+  number.packing = Packing::Byte;
   if (Value high = shiftedOut(byte.getDefiningOp<arith::ShRSIOp>())) {
-    packing = Packing::HighNibble;
+    number.packing = Packing::HighNibble;
     byte = high;
     if (Value low = shiftedOut(high.getDefiningOp<arith::ShLIOp>())) {
-      packing = Packing::LowNibble;
+      number.packing = Packing::LowNibble;
       byte = low;
     }
   }
-  return isa<BlockArgument>(byte) ? byte : Value();
+  number.byte = dyn_cast<BlockArgument>(byte);
+  return number.byte ? std::optional(number) : std::nullopt;
 }
 
 /// Whether `op` sets every element of `buffer` to zero and does nothing else.

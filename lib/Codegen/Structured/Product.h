@@ -10,6 +10,11 @@
 //
 //   q[b, i, h, d] * k[b, j, h, d] -> s[b, h, i, j]     no transposition is made:
 //   batch b, h   m = i   n = j   k = d                 heads are strides
+//
+// A factor may be made of bytes (Packing), and these may have scales, one for each group of rows and columns. Loops of
+// bytes that belong together are one where their scales stay, too:
+//
+//   x[i, g, h] * (float(q[g, h, j]) * s[g, j]) -> y[i, j]     groups of 32 of k = 32 g + h
 #pragma once
 
 #include "lib/Codegen/Structured/LoopNest.h"
@@ -25,21 +30,26 @@ struct Product {
     int64_t batch0 = 0, batch1 = 0, row = 0, col = 0;
   };
   Strides lhs, rhs, result;
-  unsigned lhsOperand = 0; // Which operand of the op is the kernel's A: 1 if they are exchanged.
+  /// Where the scales of a factor are, if it has some: that of its element (i, j) is i / rowGroup rows and
+  /// j / colGroup columns further on.
+  Strides scales;
+  int64_t rowGroup = 1, colGroup = 1;
+  unsigned lhsOperand = 0, rhsOperand = 1; // Which operands of the op are the kernel's A and B.
+  unsigned scalesOperand = 0;
 
   /// A loop around the kernel: over what is left of batch and summed axes.
   struct OuterLoop {
-    int64_t size, lhsStride, rhsStride, resultStride;
+    int64_t size, lhsStride, rhsStride, resultStride, scalesStride;
     bool isSum;
   };
   llvm::SmallVector<OuterLoop> outer;
   /// An axis of C beside its rows and columns.
   struct BatchLoop {
-    int64_t size, lhs, rhs, result;
+    int64_t size, lhs, rhs, result, scales;
   };
   /// Those of size 1 left out, the fastest first.
   llvm::SmallVector<BatchLoop> batchLoops() const;
-  int64_t lhsOffset = 0, rhsOffset = 0, resultOffset = 0; // In elements.
+  int64_t lhsOffset = 0, rhsOffset = 0, resultOffset = 0, scalesOffset = 0; // In elements.
 
   /// Returns how `op`, on buffers, is a product; nullopt if it is not, or is one that loops do as
   /// well (a matrix and a vector, tiny axes), or has operands of mixed types that are not
@@ -51,9 +61,14 @@ struct Product {
 /// result. Sums of products of the elements of two rows are not: they are reductions like others.
 bool isMatrixProduct(mlir::linalg::GenericOp op);
 
-/// The byte from which a body of scalars makes `value`, and how it lies there; null if it is not made
-/// of one: sitofp(byte), sitofp((byte << 4) >> 4), sitofp(byte >> 4).
-mlir::Value packedByte(mlir::Value value, Packing &packing);
+/// A float that a body of scalars makes of a byte, which lies there as `packing` says, and perhaps a scale: one of
+/// sitofp(byte), sitofp((byte << 4) >> 4), sitofp(byte >> 4), or that times the scale.
+struct PackedNumber {
+  mlir::BlockArgument byte, scale; // Null: there is none.
+  Packing packing;
+
+  static std::optional<PackedNumber> match(mlir::Value value);
+};
 
 /// The fill with zeros that gives `buffer` the contents which `before` finds; null if there is none.
 mlir::linalg::GenericOp zeroFillBefore(mlir::Operation *before, mlir::Value buffer);

@@ -29,8 +29,11 @@ struct ProductTypes {
   bool unsignedOperands =
       false; ///< integer operands narrower than the accumulator extend with zeros
   Packing lhsPacking = Packing::None, rhsPacking = Packing::None; ///< of float operands
+  /// Packed numbers times a scale of their own, of the operand type, are what is multiplied. At most one is so.
+  bool lhsIsScaled = false, rhsIsScaled = false;
 
   bool isPacked() const { return lhsPacking != Packing::None || rhsPacking != Packing::None; }
+  bool isScaled() const { return lhsIsScaled || rhsIsScaled; }
 };
 
 /// Sizes of one (batched) product: C[b0,b1,m,n] = sum over k of A[b0,b1,m,k] * B[b0,b1,k,n].

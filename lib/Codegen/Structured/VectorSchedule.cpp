@@ -29,16 +29,24 @@ static unsigned defaultLanes(const LoopNest &nest, bool sumsColumns) {
   return (sumsColumns ? 2 : 1) * kVectorBytes / (widest / 8);
 }
 
+/// Enough terms of a sum that it does not matter how long it takes to load and store what is outside of it.
+static constexpr int64_t kManyTerms = 8;
+
 /// How good `loop` is as the vector loop. Strided lanes are loaded and stored one by one.
 static int64_t vectorScore(const LoopNest &nest, unsigned loop) {
+  int innermost = -1; // Reduction loop, if the sums of the lanes stay in registers.
+  for (auto [other, info] : llvm::enumerate(nest.loops))
+    if (info.isReduction && !nest.loops[loop].isReduction)
+      innermost = static_cast<int>(other);
   int64_t score = 0;
   for (auto [index, access] : llvm::enumerate(nest.accesses)) {
     bool isOutput = index >= nest.numInputs();
     int64_t stride = access.strides[loop];
+    bool isOutside = innermost >= 0 && access.strides[innermost] == 0 && nest.loops[innermost].size >= kManyTerms;
     if (stride == 1)
       score += 4;
     else if (stride != 0)
-      score -= isOutput ? 8 : 6;
+      score -= isOutside ? 1 : isOutput ? 8 : 6;
   }
   if (nest.loops[loop].size < 4)
     score -= 4;
