@@ -108,6 +108,17 @@ def OutlineLoops : Pass<"hjx-outline-loops", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::func::FuncDialect", "mlir::memref::MemRefDialect"];
 }
 
+def SliceInKernels : Pass<"hjx-slice-in-kernels", "mlir::func::FuncOp"> {
+  let summary = "Read the places of slices in kernels, not on the host";
+  let description = [{
+    A slice whose place is an element of a tensor is a view to a processor. On a GPU the host would wait
+    for the device to know the place, and the program could not be one graph: there a slice is a
+    gather, whose body reads the place, and elementwise ops on it join it. An update at such a place is a
+    nest of parallel loops, as a scatter is.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::linalg::LinalgDialect", "mlir::scf::SCFDialect", "mlir::tensor::TensorDialect"];
+}
+
 def GenerateGpuKernels : Pass<"hjx-generate-gpu-kernels", "mlir::ModuleOp"> {
   let summary = "Turn outlined kernels into functions of a device module, calls into launches";
   let description = [{

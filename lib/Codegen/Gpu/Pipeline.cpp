@@ -13,6 +13,7 @@ using namespace mlir;
 
 void hjx::buildToGpuFunctionsPipeline(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(createGeneralizeTensorOps());
+  pm.addNestedPass<func::FuncOp>(createSliceInKernels());
   pm.addNestedPass<func::FuncOp>(createSelectUpdates());
   pm.addNestedPass<func::FuncOp>(createFuseElementwise({.endProducts = true, .keptRowBytes = kMaxKeptRowBytes}));
   pm.addNestedPass<func::FuncOp>(createPeelAccumulations());
