@@ -22,10 +22,15 @@ KernelNeeds::KernelNeeds(gpu::GPUFuncOp kernel) {
   blockSize = kernel.getKnownBlockSizeAttr()[0];
   sharedBytes = memory.sizeBytes;
   canBePart = !memory.takesTurns; // What is a batch already is not taken apart.
+  bool isSplit = false;
   kernel.walk([&](Operation *op) {
     canBePart &= !isa<gpu::GridDimOp>(op);
     hasBarrier |= isa<gpu::BarrierOp>(op);
+    isSplit |= isa<LLVM::AtomicRMWOp>(op);
   });
+  // With more buffers than A, B, C and partial sums, a split product has no registers left to choose among buffers.
+  if (isSplit && llvm::count_if(kernel.getArgumentTypes(), llvm::IsaPred<MemRefType>) > 4)
+    canBePart = false;
 }
 
 bool hjx::areSame(Value a, Value b) {

@@ -26,7 +26,7 @@ namespace hjx {
 struct KernelNeeds {
   explicit KernelNeeds(mlir::gpu::GPUFuncOp kernel);
 
-  bool canBePart = false; ///< It knows its block by gpu.block_id alone.
+  bool canBePart = false; ///< It knows its block by gpu.block_id alone, and has registers to spare.
   int64_t blockSize = 0;
   bool hasBarrier = false; ///< All threads of a block must run it.
   int64_t sharedBytes = 0;
