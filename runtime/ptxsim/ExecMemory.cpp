@@ -111,8 +111,16 @@ template <Space kSpace> void load(const Instruction &i, Warp &w) {
 
 // One lane's elements, side by side as they will be in memory.
 void gather(const Instruction &i, const uint8_t *const *rows, unsigned lane, uint8_t *value) {
-  for (unsigned k = 0; k < i.count; ++k)
-    std::memcpy(value + k * i.sizeBytes, rows[k] + lane * i.registerBytes, 8);
+  for (unsigned k = 0; k < i.count; ++k) {
+    uint8_t *to = value + k * i.sizeBytes;
+    const uint8_t *from = rows[k] + lane * i.registerBytes;
+    if (i.sizeBytes == 4) // Of fixed size, which is one instruction.
+      std::memcpy(to, from, 4);
+    else if (i.sizeBytes == 8)
+      std::memcpy(to, from, 8);
+    else
+      std::memcpy(to, from, i.sizeBytes);
+  }
 }
 
 // Lane by lane: the last one that writes a place wins, and the next one sees what it wrote.
